@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,19 @@ class GlobalOptions:
     def settings(self) -> dict[str, object]:
         """The settings among them."""
         return {"store.url": self.store, "llm.model": self.model}
+
+
+_OPTIONS: ContextVar[GlobalOptions] = ContextVar("options")
+
+
+def use_options(options: GlobalOptions) -> None:
+    """Use these options for the command that runs."""
+    _OPTIONS.set(options)
+
+
+def get_options() -> GlobalOptions:
+    """Return the options of the command that runs."""
+    return _OPTIONS.get()
 
 
 def get_current_directory() -> Path:

@@ -23,7 +23,7 @@ from ragforge.cli.arguments import (
 )
 from ragforge.cli.guard import run_guarded
 from ragforge.cli.help_texts import CommandGroup, Group
-from ragforge.cli.loading import GlobalOptions, open_terminal, without_plugins
+from ragforge.cli.loading import GlobalOptions, open_terminal, use_options, without_plugins
 from ragforge.cli.options import ModeOption, complete_session, flag, option
 
 HELP = """RagForge: a coding agent that remembers.
@@ -142,7 +142,7 @@ def read_options(
     """Store the global options for the command; without a command, open the terminal."""
     debug = debug or wants_debug()
     options = GlobalOptions(store=store_url, model=model, debug=debug)
-    context.obj = options
+    use_options(options)
     if context.invoked_subcommand is not None:
         if resume_last or resume is not None or verbose or mode is not None:
             raise typer.BadParameter(

@@ -19,6 +19,7 @@ from ragforge.cli.arguments import (
     clean,
     wants_debug,
 )
+from ragforge.cli.options import flag, option
 from ragforge.errors import ConversationNotFound, InputError
 from tests.fakes.trust import trust_folder
 from tests.unit.cli.conftest import FakeApp, Ragforge
@@ -339,3 +340,11 @@ def test_without_a_terminal_or_a_command_the_help_is_shown(ragforge: Ragforge) -
     assert (shown.code, shown.err) == (0, "")
     assert "Exit codes:" in shown.out
     assert ragforge("-c").code == 2
+
+
+def test_an_option_is_written_as_its_help_names_it() -> None:
+    made = option("-o --output FILE", "Where to write it.")
+    plain = flag("--full", "Everything.")
+
+    assert (made.param_decls, made.metavar, made.default) == (("-o", "--output"), "FILE", None)
+    assert (plain.param_decls, plain.metavar, plain.default) == (("--full",), None, False)

@@ -10,7 +10,7 @@ import typer
 
 from ragforge.cli.exit_codes import FAILED
 from ragforge.cli.guard import run_server
-from ragforge.cli.loading import GlobalOptions, load_quietly
+from ragforge.cli.loading import GlobalOptions, get_options, load_quietly
 
 MISSING = (
     "ragforge acp: the library for editors is not installed. "
@@ -18,9 +18,9 @@ MISSING = (
 )
 
 
-def acp(context: typer.Context) -> None:
+def acp() -> None:
     """Run as the agent of an editor, over the Agent Client Protocol."""
-    raise typer.Exit(serve_acp(context.obj))
+    raise typer.Exit(serve_acp(get_options()))
 
 
 def serve_acp(options: GlobalOptions) -> int:

@@ -20,7 +20,7 @@ from ragforge.cli.guard import EndingSignals
 from ragforge.cli.loading import get_current_directory
 from ragforge.cli.options import JsonOption, ModeOption, argument, complete_session, flag, option
 from ragforge.cli.progress import read_first
-from ragforge.cli.state import load, open_for
+from ragforge.cli.state import load, open_here
 from ragforge.cli.trust_questions import settle_reading
 from ragforge.errors import InputError
 from ragforge.show.console import print_note
@@ -41,7 +41,6 @@ Form: TypeAlias = Literal["text", "json", "stream-json"]
 
 
 def ask(
-    context: typer.Context,
     question: str | None = argument("QUESTION", "The question; '-' reads it from stdin.", None),
     *,
     resume_last: bool = flag("-c --continue", "In the last session here; the default."),
@@ -96,12 +95,12 @@ def ask(
         _read_schema(output_schema),
     )
 
-    settings = _limit_steps(load(context, asks=True).settings, max_turns)
+    settings = _limit_steps(load(asks=True).settings, max_turns)
     settle_reading(settings, get_current_directory())
     ending = EndingSignals()
 
     async def answer() -> int:
-        async with open_for(context, settings, detach=True) as app:
+        async with open_here(settings, detach=True) as app:
             chosen = await _choose_session(app, new, session)
             with ending.cancel_task():
                 await read_first(app.code)

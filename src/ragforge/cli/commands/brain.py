@@ -15,7 +15,7 @@ from ragforge.cli.guard import EndingSignals
 from ragforge.cli.loading import get_current_directory
 from ragforge.cli.options import JsonOption, PathArgument, argument, flag
 from ragforge.cli.progress import show_ingestion
-from ragforge.cli.state import load, open_code_for, open_for
+from ragforge.cli.state import load, open_code_in, open_here
 from ragforge.cli.trust_questions import require_reading, settle_reading
 from ragforge.domain.code import File, is_web_address
 from ragforge.errors import InputError
@@ -34,7 +34,6 @@ INTERRUPTED = "Interrupted. What was read is kept; the next run continues there.
 
 
 def ingest(
-    context: typer.Context,
     paths: list[Path] | None = argument(
         "[PATH]...", "The project, or files of it; by default this project.", None
     ),
@@ -50,12 +49,12 @@ def ingest(
     ending = EndingSignals()
 
     async def run() -> tuple[IngestionReport, int]:
-        async with open_code_for(context, folder, settings) as code:
+        async with open_code_in(folder, settings) as code:
             with ending.cancel_task(), show_ingestion() as on_step:
                 return await code.ingest(on_step, files)
 
     folder, files = _split_files(paths or [])
-    settings = load(context).settings
+    settings = load().settings
     require_reading(settings, folder, bool(paths) and not files, yes)
     try:
         report, embedded = asyncio.run(run())
@@ -81,62 +80,60 @@ def _wait_for_answer() -> None:
         time.sleep(POLL_SECONDS)
 
 
-async def watch(context: typer.Context, path: PathArgument = None) -> None:
+async def watch(path: PathArgument = None) -> None:
     """Ingest changed files while you work, until Ctrl-C."""
 
     def on_report(report: IngestionReport) -> None:
         if report.read or report.removed:
             print_note(f"{report.read} files read, {report.removed} removed.")
 
-    folder, settings = _require_directory(path), load(context).settings
+    folder, settings = _require_directory(path), load().settings
     require_reading(settings, folder, path is not None)
-    async with open_for(context, settings, folder=folder) as app:
+    async with open_here(settings, folder=folder) as app:
         print_note(f"Watching {app.project_path}. Ctrl-C stops.")
         await app.code.watch(asyncio.Event(), on_report)
 
 
 async def status(
-    context: typer.Context,
     path: PathArgument = None,
     *,
     check: bool = flag("--check", "Compare every file, even in a large project."),
     as_json: JsonOption = False,
 ) -> None:
     """Show what is indexed of the code, and how fresh it is."""
-    folder, settings = _require_directory(path), load(context).settings
+    folder, settings = _require_directory(path), load().settings
     settle_reading(settings, folder)
-    async with open_code_for(context, folder, settings) as code:
+    async with open_code_in(folder, settings) as code:
         found = await code.status(check)
         jobs = (await code.jobs.count()).by_status
     print_result(as_json, status_to_json(found, jobs), lambda: show_status(found, jobs))
 
 
-async def pages(context: typer.Context, as_json: JsonOption = False) -> None:
+async def pages(as_json: JsonOption = False) -> None:
     """List the web pages that were read for this project.
 
     Searches find them again.
     """
-    async with open_code_for(context, get_current_directory()) as code:
+    async with open_code_in(get_current_directory()) as code:
         found = await code.list_pages()
     listed = {"pages": [page_to_json(page) for page in found]}
     print_result(as_json, listed, lambda: show_pages(found))
 
 
 async def forget(
-    context: typer.Context,
     path: str = argument("PATH", "A project, a part of it, or a web page's address."),
     as_json: JsonOption = False,
 ) -> None:
     """Forget indexed code or a web page; nothing on disk changes."""
     here = get_current_directory()
     if is_web_address(path):
-        async with open_code_for(context, here) as code:
+        async with open_code_in(here) as code:
             await code.forget_page(path)
         print_result(as_json, {"files": 1}, lambda: print_note("The page is forgotten."))
         return
     place = (here / path).resolve()
     folder = next((one for one in (place, place.parent) if one.is_dir()), here)
-    async with open_code_for(context, folder) as code:
+    async with open_code_in(folder) as code:
         files = await code.forget(place)
     print_result(as_json, {"files": files}, lambda: print_note(f"{files:,} files forgotten."))
 

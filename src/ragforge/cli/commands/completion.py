@@ -40,9 +40,7 @@ def completion(
         print_note(hint)
 
 
-def man(
-    install: bool = flag("--install", "Write it to a folder of yours that man reads."),
-) -> None:
+def man(install: bool = flag("--install", "Write it to a folder of yours that man reads.")) -> None:
     """Print or install the manual page."""
     page = _write_manual()
     if not install:

@@ -32,17 +32,14 @@ GROUP = CommandGroup(help="Show and change the settings.", epilog="config", no_a
 
 
 @GROUP.command("show", epilog="config")
-def show(context: typer.Context, as_json: JsonOption = False) -> None:
+def show(as_json: JsonOption = False) -> None:
     """Show every setting, its value and its origin."""
-    loaded = load(context, quiet=True)
+    loaded = load(quiet=True)
     print_result(as_json, settings_to_json(loaded), lambda: show_settings(loaded))
 
 
 @GROUP.command("set", epilog="config/set")
-def set_(
-    key: KeyArgument,
-    value: str = argument("VALUE", "As in a configuration file."),
-) -> None:
+def set_(key: KeyArgument, value: str = argument("VALUE", "As in a configuration file.")) -> None:
     """Change a setting in your own configuration file."""
     _change(key, value)
 

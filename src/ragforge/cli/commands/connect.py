@@ -33,7 +33,6 @@ NamesArgument = Annotated[
 
 
 def connect(
-    context: typer.Context,
     agents: NamesArgument = None,
     *,
     yes: YesOption = False,
@@ -51,7 +50,7 @@ def connect(
 
     Their earlier sessions are imported, unless --no-import is given.
     """
-    connections = _open(context)
+    connections = _open()
     if exclude is not None:
         folder = get_current_directory() / exclude.expanduser()
         connections.exclude(folder)
@@ -79,7 +78,7 @@ def connect(
     names = [one.name for one in chosen]
     report = None
     if not no_import:
-        report = asyncio.run(import_sessions(context, names, quiet=as_json))
+        report = asyncio.run(import_sessions(names, quiet=as_json))
     if as_json:
         imported = {} if report is None else {"import": import_to_json(report)}
         print_json(_list_changes(changes, made=True) | imported)
@@ -90,7 +89,6 @@ def connect(
 
 
 def disconnect(
-    context: typer.Context,
     agents: NamesArgument = None,
     *,
     yes: YesOption = False,
@@ -100,7 +98,7 @@ def disconnect(
 
     Everything that is remembered is kept.
     """
-    connections = _open(context)
+    connections = _open()
     chosen = connections.find(agents or [])
     changes = connections.plan_removal(chosen)
     problems = _change(changes, connections.disconnect, yes, as_json, "Disconnected")
@@ -109,8 +107,8 @@ def disconnect(
     _end(problems)
 
 
-def _open(context: typer.Context) -> Connections:
-    return Connections.of(load(context, quiet=True).settings)
+def _open() -> Connections:
+    return Connections.of(load(quiet=True).settings)
 
 
 def _change(

@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
 
 def doctor(
-    context: typer.Context,
     deep: bool = flag("--deep", "Read the whole store; this may take minutes."),
     as_json: JsonOption = False,
 ) -> None:
     """Check the installation, the configuration and the store."""
-    checks = _diagnose(context, deep)
+    checks = _diagnose(deep)
     is_healthy = all(check.status != "fail" for check in checks)
     found = {"ok": is_healthy, "checks": [check_to_json(check) for check in checks]}
     print_result(as_json, found, lambda: show_checks(checks))
@@ -35,9 +34,9 @@ def doctor(
         raise typer.Exit(FAILED)
 
 
-def _diagnose(context: typer.Context, deep: bool) -> list[Check]:
+def _diagnose(deep: bool) -> list[Check]:
     try:
-        loaded = load(context, quiet=True)
+        loaded = load(quiet=True)
     except SettingsError as error:
         return diagnose_without_settings(error)
     return asyncio.run(diagnose(loaded, get_current_directory(), deep=deep))

@@ -12,7 +12,7 @@ import typer
 from ragforge.cli.exit_codes import INCOMPLETE
 from ragforge.cli.options import JsonOption, flag, option, parse_since
 from ragforge.cli.progress import show_progress
-from ragforge.cli.state import open_for
+from ragforge.cli.state import open_here
 from ragforge.errors import InputError
 from ragforge.show.console import print_json
 from ragforge.show.imports import import_to_json, show_import
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 async def import_(
-    context: typer.Context,
     *,
     agents: list[str] | None = option("--from AGENT", "Only from this agent; may be repeated."),
     path: Path | None = option("--path PATH", "A transcript, or a folder of them."),
@@ -35,7 +34,7 @@ async def import_(
     if again and path is not None:
         raise InputError("--again reads what RagForge kept, not a path. Leave out --path.")
     report = await import_sessions(
-        context, agents or (), path, parse_since(since), dry_run, again=again, quiet=as_json
+        agents or (), path, parse_since(since), dry_run, again=again, quiet=as_json
     )
     if as_json:
         print_json(import_to_json(report))
@@ -44,7 +43,6 @@ async def import_(
 
 
 async def import_sessions(
-    context: typer.Context,
     agents: Sequence[str],
     path: Path | None = None,
     since: datetime | None = None,
@@ -54,7 +52,7 @@ async def import_sessions(
     quiet: bool = False,
 ) -> ImportReport:
     """Import sessions with a progress bar, and show the report unless `quiet`."""
-    async with open_for(context, detach=True) as app:
+    async with open_here(detach=True) as app:
         imports = app.imports
         with show_progress() as on_step:
 

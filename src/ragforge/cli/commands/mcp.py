@@ -10,13 +10,12 @@ import typer
 
 from ragforge.cli.exit_codes import FAILED
 from ragforge.cli.guard import run_server
-from ragforge.cli.loading import GlobalOptions, load_quietly
+from ragforge.cli.loading import GlobalOptions, get_options, load_quietly
 from ragforge.cli.options import argument
 from ragforge.errors import InputError
 
 
 def mcp(
-    context: typer.Context,
     project: str | None = argument(
         "PROJECT",
         "The project; by default the agent's folder, or the repository around this one.",
@@ -24,7 +23,7 @@ def mcp(
     ),
 ) -> None:
     """Serve memory and code over the Model Context Protocol."""
-    options: GlobalOptions = context.obj
+    options = get_options()
     raise typer.Exit(serve_mcp(project, options.store, debug=options.debug))
 
 

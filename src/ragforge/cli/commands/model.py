@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 def model(
-    context: typer.Context,
     name: str | None = argument("NAME", "Such as ollama:qwen3, or none.", None),
     *,
     no_test: bool = flag("--no-test", "Save it without trying it."),
@@ -33,7 +32,7 @@ def model(
     as_json: JsonOption = False,
 ) -> None:
     """List the models that can answer; try one and save it."""
-    settings = load(context, quiet=True).settings
+    settings = load(quiet=True).settings
     if name is None:
         places = asyncio.run(find_models())
         if as_json:

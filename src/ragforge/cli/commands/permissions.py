@@ -59,29 +59,29 @@ GROUP = CommandGroup(
 
 
 @GROUP.command("list", epilog="permissions")
-def show(context: typer.Context, as_json: JsonOption = False) -> None:
+def show(as_json: JsonOption = False) -> None:
     """List the rules of this project."""
-    found = _open_rules(context).all()
+    found = _open_rules().all()
     listed = {"rules": [rule_to_json(rule) for rule in found]}
     print_result(as_json, listed, lambda: show_rules(found))
 
 
 @GROUP.command("allow", epilog="permissions")
-def allow(context: typer.Context, rule: RuleArgument, exact: ExactOption = False) -> None:
+def allow(rule: RuleArgument, exact: ExactOption = False) -> None:
     """Always allow something in this project."""
-    _add(context, "allow", rule, exact)
+    _add("allow", rule, exact)
 
 
 @GROUP.command("deny", epilog="permissions")
-def deny(context: typer.Context, rule: RuleArgument, exact: ExactOption = False) -> None:
+def deny(rule: RuleArgument, exact: ExactOption = False) -> None:
     """Never allow something in this project."""
-    _add(context, "deny", rule, exact)
+    _add("deny", rule, exact)
 
 
 @GROUP.command("remove", epilog="permissions")
-def remove(context: typer.Context, rule: RuleArgument) -> None:
+def remove(rule: RuleArgument) -> None:
     """Remove a rule."""
-    rules = _open_rules(context)
+    rules = _open_rules()
     found = [one for one in rules.all() if str(one) == rule.strip()]
     if not found:
         raise InputError(
@@ -92,14 +92,14 @@ def remove(context: typer.Context, rule: RuleArgument) -> None:
     print_note(f"Removed: {rule.strip()}")
 
 
-def _add(context: typer.Context, effect: Effect, text: str, exact: bool) -> None:
-    rule = add_rule(_open_rules(context), effect, text, exact)
+def _add(effect: Effect, text: str, exact: bool) -> None:
+    rule = add_rule(_open_rules(), effect, text, exact)
     word = "Allowed" if effect == "allow" else "Forbidden"
     print_note(f"{word} in this project from now on: {rule} ({rule.meaning})")
 
 
-def _open_rules(context: typer.Context) -> PermissionRules:
-    return open_rules(load(context).settings, get_current_directory())
+def _open_rules() -> PermissionRules:
+    return open_rules(load().settings, get_current_directory())
 
 
 def rule_to_json(rule: PermissionRule) -> dict[str, object]:
@@ -161,7 +161,6 @@ def _show_verdicts(decisions: Sequence[tuple[str, Decision]], many: bool) -> Non
 
 
 def trust(
-    context: typer.Context,
     path: FolderArgument = None,
     *,
     yes: YesOption = False,
@@ -169,7 +168,7 @@ def trust(
     as_json: JsonOption = False,
 ) -> None:
     """Show the settings and instructions of a folder, and trust it."""
-    settings = load(context, quiet=True).settings
+    settings = load(quiet=True).settings
     if listing:
         decisions = list_trust(settings)
         listed = {"folders": [decision_to_json(*pair) for pair in decisions.items()]}
@@ -190,9 +189,9 @@ def trust(
     print_result(as_json, question_to_json(question), lambda: print_note(said))
 
 
-def distrust(context: typer.Context, path: FolderArgument = None) -> None:
+def distrust(path: FolderArgument = None) -> None:
     """Stop trusting a folder, and ignore its settings from now on."""
-    settings = load(context, quiet=True).settings
+    settings = load(quiet=True).settings
     question = examine_folder(settings, _find_folder(path)).answer(settings, False)
     print_note(f"Not trusted from now on: {question.root}")
 

@@ -19,7 +19,7 @@ from ragforge.cli.options import (
     option,
 )
 from ragforge.cli.progress import show_ingestion
-from ragforge.cli.state import load, open_code_for, open_for
+from ragforge.cli.state import load, open_code_in, open_here
 from ragforge.cli.trust_questions import settle_reading
 from ragforge.errors import InputError
 from ragforge.show import hits
@@ -33,7 +33,6 @@ Place: TypeAlias = Literal["code", "docs", "memory"]
 
 
 async def search(
-    context: typer.Context,
     query: str = argument("QUERY", "A question, words or a name."),
     *,
     place: Place | None = option(
@@ -63,9 +62,9 @@ async def search(
     if place != "memory":
         if session or since or until or level or words or everywhere:
             raise typer.BadParameter("this option needs --in memory", param_hint="--in")
-        await _search_files(context, query, place, limit, path, as_json)
+        await _search_files(query, place, limit, path, as_json)
         return
-    async with open_for(context) as app:
+    async with open_here() as app:
         found = await app.memory.search(
             query,
             semantic=not words,
@@ -88,7 +87,6 @@ async def search(
 
 
 async def _search_files(
-    context: typer.Context,
     query: str,
     place: Place | None,
     limit: int,
@@ -96,12 +94,12 @@ async def _search_files(
     as_json: bool,
 ) -> None:
     """Search code or documents; without a place, documents and configuration come after code."""
-    settings, here = load(context).settings, get_current_directory()
+    settings, here = load().settings, get_current_directory()
     settle_reading(settings, here)
     below = None if path is None else (here / path).resolve()
     found = []
     documents: list[DocumentHit] = []
-    async with open_code_for(context, here, settings) as code:
+    async with open_code_in(here, settings) as code:
         under = None if below is None else code.locate(below) or None
         if below is not None and not below.exists():
             raise InputError(f"--path: {below} does not exist.")

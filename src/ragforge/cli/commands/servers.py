@@ -28,7 +28,7 @@ def servers(context: typer.Context, as_json: JsonOption = False) -> None:
         return
     from ragforge.app.wiring.mcp_client import list_reports
 
-    reports = asyncio.run(list_reports(load(context).settings, get_current_directory()))
+    reports = asyncio.run(list_reports(load().settings, get_current_directory()))
     if as_json:
         print_json({"servers": [server_to_json(report) for report in reports]})
     elif not reports:
@@ -41,7 +41,6 @@ def servers(context: typer.Context, as_json: JsonOption = False) -> None:
 
 @GROUP.command("login", epilog="servers")
 def login(
-    context: typer.Context,
     name: NameArgument,
     no_browser: bool = flag("--no-browser", "Only print the address of the login page."),
 ) -> None:
@@ -53,14 +52,14 @@ def login(
         if not no_browser:
             await asyncio.to_thread(webbrowser.open, address)
 
-    was_needed = asyncio.run(log_in(load(context).settings, get_current_directory(), name, show))
+    was_needed = asyncio.run(log_in(load().settings, get_current_directory(), name, show))
     print_note(f"Logged in to {name}." if was_needed else f"{name} does not want a login.")
 
 
 @GROUP.command("logout", epilog="servers")
-def logout(context: typer.Context, name: NameArgument) -> None:
+def logout(name: NameArgument) -> None:
     """Delete what a login to a server returned."""
     from ragforge.app.wiring.mcp_client import log_out
 
-    was_there = log_out(load(context).settings, get_current_directory(), name)
+    was_there = log_out(load().settings, get_current_directory(), name)
     print_note(f"Logged out of {name}." if was_there else f"You are not logged in to {name}.")

@@ -59,20 +59,19 @@ GROUP = CommandGroup(
 )
 
 
-async def info(context: typer.Context, as_json: JsonOption = False) -> None:
+async def info(as_json: JsonOption = False) -> None:
     """Show which store is in use and what it holds."""
-    health, counts = await inspect_store(load(context).settings)
+    health, counts = await inspect_store(load().settings)
     print_result(as_json, store_to_json(health, counts), lambda: show_store(health, counts))
 
 
 async def copy(
-    context: typer.Context,
     source: str = option("--from URL", "The store to read.", ...),
     target: str = option("--to URL", "The store to write to.", ...),
     as_json: JsonOption = False,
 ) -> None:
     """Copy everything to another store; the source is not changed."""
-    settings = load(context).settings
+    settings = load().settings
     start, end = _normalise_url("--from", source), _normalise_url("--to", target)
     if Path(start).resolve() == Path(end).resolve():
         raise typer.BadParameter("--from and --to are the same store")
@@ -95,12 +94,9 @@ def _normalise_url(option: str, text: str) -> str:
         raise SettingsError(f"{option} {error}.") from None
 
 
-async def backup(
-    context: typer.Context,
-    target: Path = argument("FILE", "The new file to write."),
-) -> None:
+async def backup(target: Path = argument("FILE", "The new file to write.")) -> None:
     """Write everything to one new file, while the store is in use."""
-    settings = load(context).settings
+    settings = load().settings
     place = get_current_directory() / target.expanduser()
     with show_progress() as on_progress:
         await back_up_store(settings, place, on_progress)
@@ -108,12 +104,11 @@ async def backup(
 
 
 async def repair(
-    context: typer.Context,
     target: Path | None = option("--to FILE", "The new file; by default next to the store."),
     as_json: JsonOption = False,
 ) -> None:
     """Save what is readable of a damaged store to a new file."""
-    settings = load(context).settings
+    settings = load().settings
     damaged = Path(settings.store.url)
     default = damaged.with_name(f"{damaged.stem}-repaired{damaged.suffix}")
     place = default if target is None else get_current_directory() / target.expanduser()
@@ -130,16 +125,15 @@ async def repair(
         raise typer.Exit(FAILED)
 
 
-async def vacuum(context: typer.Context, as_json: JsonOption = False) -> None:
+async def vacuum(as_json: JsonOption = False) -> None:
     """Return the free space of the store's file to the disk."""
-    settings = load(context).settings
+    settings = load().settings
     with show_progress() as on_progress:
         report = await vacuum_store(settings, lambda done, total: on_progress("pages", done, total))
     print_result(as_json, vacuum_to_json(report), lambda: show_vacuum(report, settings.store.url))
 
 
 async def query(
-    context: typer.Context,
     text: str = argument("QUERY", "SQL or Cypher; - reads from stdin."),
     parameters: list[str] | None = option(
         "--param NAME=VALUE", "The value of $NAME; may be repeated."
@@ -158,7 +152,7 @@ async def query(
         limit,
         seconds,
     )
-    result = await query_store(load(context).settings, wanted)
+    result = await query_store(load().settings, wanted)
     if as_json:
         print_json([dict(zip(result.columns, row, strict=True)) for row in result.rows])
     elif as_csv:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-import typer
-
 from ragforge.cli.options import AllOption, JsonOption, option, parse_since
-from ragforge.cli.state import open_for
+from ragforge.cli.state import open_here
 from ragforge.show.console import print_result
 from ragforge.show.usage import show_usage, usage_to_json
 
@@ -23,7 +21,6 @@ class By(StrEnum):
 
 
 async def usage(
-    context: typer.Context,
     *,
     by: list[By] | None = option("--by", "Group by this; may be repeated."),
     since: str | None = option("--since DATE", "Only since a date, or an age such as 7d."),
@@ -32,7 +29,7 @@ async def usage(
 ) -> None:
     """Show the tokens and the money that requests to models took."""
     start = parse_since(since)
-    async with open_for(context) as app:
+    async with open_here() as app:
         report = await app.usage.report(
             [one.value for one in by or [By.day]], since=start, everywhere=everywhere
         )

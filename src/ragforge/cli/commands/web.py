@@ -49,7 +49,6 @@ REMOTE_NOTE = (
 
 
 def web(
-    context: typer.Context,
     *,
     port: int = option("--port", "The port; by default a free one.", 0, min=0, max=65535),
     no_open: bool = flag("--no-open", "Print the address, but open no browser."),
@@ -62,7 +61,7 @@ def web(
 
     It shows the sessions of all your projects.
     """
-    raise typer.Exit(serve_web(context, Where(host, port, allow_remote, not no_open)))
+    raise typer.Exit(serve_web(Where(host, port, allow_remote, not no_open)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class Where:
     opens: bool
 
 
-def serve_web(context: typer.Context, where: Where) -> int:
+def serve_web(where: Where) -> int:
     """Serve the page until it is stopped; return the exit code."""
     if not all(map(_is_installed, EXTRA)):
         sys.stderr.write(MISSING)
@@ -95,7 +94,7 @@ def serve_web(context: typer.Context, where: Where) -> int:
             "--host 192.168.1.5: requests to any other name are refused."
         )
     password = _read_password() if is_remote else None
-    settings = load(context).settings
+    settings = load().settings
     # No chat model: looking at the context of a question must cost nothing.
     settings = settings.model_copy(
         update={"llm": settings.llm.model_copy(update={"model": "none"})}

@@ -16,7 +16,7 @@ from ragforge.cli.options import (
     flag,
     option,
 )
-from ragforge.cli.state import confirm, open_for
+from ragforge.cli.state import confirm, open_here
 from ragforge.show.console import print_note, print_result
 from ragforge.show.notes import show_summaries, summary_to_json
 
@@ -29,7 +29,6 @@ LevelOption = Annotated[
 
 
 async def summaries(
-    context: typer.Context,
     level: LevelOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
@@ -39,7 +38,7 @@ async def summaries(
     as_json: JsonOption = False,
 ) -> None:
     """Show the summaries of this project's conversations."""
-    async with open_for(context) as app:
+    async with open_here() as app:
         found = await app.memory.find_summaries(
             options.parse_since(since),
             options.parse_until(until),
@@ -58,7 +57,6 @@ async def summaries(
 
 
 async def trim(
-    context: typer.Context,
     before: str = option(
         "--before --older-than DATE",
         "Those made before a date, 2026-01-31, or older than an age, 90d.",
@@ -82,7 +80,7 @@ async def trim(
         whose = "of all projects" if everywhere else "of this project"
         whose = whose if session is None else f"of session {session}"
         confirm(f"Delete the {what} {whose} that were made before {limit:%Y-%m-%d %H:%M}?")
-    async with open_for(context) as app:
+    async with open_here() as app:
         deleted = await app.memory.trim_summaries(
             limit, _to_level(level), session, everywhere=everywhere
         )

@@ -11,7 +11,7 @@ import typer
 from ragforge.app.features.sessions import save_file
 from ragforge.cli.options import AllOption, JsonOption, SessionArgument, argument, flag, option
 from ragforge.cli.progress import show_ingestion
-from ragforge.cli.state import open_for
+from ragforge.cli.state import open_here
 from ragforge.show.console import print_json, print_note, print_result
 from ragforge.show.session_detail import detail_to_json, show_detail
 from ragforge.show.sessions import line_to_json, show_sessions, show_similar, similar_to_json
@@ -21,7 +21,6 @@ TURNS = 20
 
 
 async def list_sessions(
-    context: typer.Context,
     *,
     everywhere: AllOption = False,
     status: Literal["active", "archived", "any"] = option("--status", "Which of them.", "active"),
@@ -30,7 +29,7 @@ async def list_sessions(
     as_json: JsonOption = False,
 ) -> None:
     """List sessions, most recently active first."""
-    async with open_for(context) as app:
+    async with open_here() as app:
         wanted = None if status == "any" else status
         found = await app.sessions.find(wanted, tags or (), limit, everywhere=everywhere)
         lines = await app.sessions.add_last_messages(found)
@@ -50,7 +49,6 @@ async def list_sessions(
 
 
 async def show(
-    context: typer.Context,
     session: SessionArgument,
     *,
     turns: int = option("--turns", "How many of the latest turns to show.", TURNS, min=0),
@@ -58,13 +56,12 @@ async def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show the turns of a session, with tools, states and summaries."""
-    async with open_for(context) as app:
+    async with open_here() as app:
         found = await app.sessions.load_detail(session)
     print_result(as_json, detail_to_json(found), lambda: show_detail(found, turns, full))
 
 
 async def similar(
-    context: typer.Context,
     text: str = argument("TEXT", "What it was about."),
     *,
     everywhere: AllOption = False,
@@ -74,7 +71,7 @@ async def similar(
     """Find sessions of this project about the same subject."""
     if not text.strip():
         raise typer.BadParameter("the text is empty", param_hint="TEXT")
-    async with open_for(context) as app:
+    async with open_here() as app:
         found = await app.sessions.find_similar(text, limit, everywhere)
         viewer = app.identity.key
     listed = {"query": text, "sessions": [similar_to_json(one) for one in found]}
@@ -82,7 +79,6 @@ async def similar(
 
 
 async def about(
-    context: typer.Context,
     subject: str = argument("NAME_OR_PATH", "A file, a directory, a class, a function."),
     *,
     everywhere: AllOption = False,
@@ -92,7 +88,7 @@ async def about(
     """Find sessions that touched some code, and what changed since."""
     if not subject.strip():
         raise typer.BadParameter("the name is empty", param_hint="NAME_OR_PATH")
-    async with open_for(context) as app:
+    async with open_here() as app:
         if app.code.is_read:
             with show_ingestion() as on_step:  # of a project that was never read
                 await app.code.ingest_once(on_step)
@@ -112,7 +108,6 @@ async def about(
 
 
 async def export(
-    context: typer.Context,
     session: SessionArgument,
     *,
     output: Path | None = option("-o --output FILE", "Where to write it."),
@@ -121,7 +116,7 @@ async def export(
     ),
 ) -> None:
     """Write a session as JSON, to a file or to stdout."""
-    async with open_for(context) as app:
+    async with open_here() as app:
         known = await app.sessions.resolve(session)
         data = await app.sessions.export_bytes(known.uuid, with_embeddings)
     if output is None or str(output) == "-":
