@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from ragforge.cli.loading import GlobalOptions, get_current_directory, load_with
+from ragforge.cli.loading import GlobalOptions, get_current_directory, load
 from ragforge.errors import RagForgeError
 
 MAX_SESSIONS = 100
@@ -31,7 +31,7 @@ async def _find_sessions(options: GlobalOptions, start: str) -> list[tuple[str, 
     from ragforge.config.store_url import is_server
     from ragforge.show.sessions import NO_TITLE, shorten_id
 
-    settings = load_with(options, quiet=True).settings
+    settings = load(options, quiet=True).settings
     if not is_server(settings.store.url) and not Path(settings.store.url).exists():
         return []
     async with (

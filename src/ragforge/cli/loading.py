@@ -54,12 +54,15 @@ def get_current_directory() -> Path:
         raise InputError("The current directory no longer exists. Change to another.") from error
 
 
-def load_with(options: GlobalOptions, *, asks: bool = False, quiet: bool = False) -> Loaded:
-    """Return the settings for this run, and open its log. Raises SettingsError.
+def load(
+    options: GlobalOptions | None = None, *, asks: bool = False, quiet: bool = False
+) -> Loaded:
+    """Return the settings for the command that runs, and open its log. Raises SettingsError.
 
     With `asks` and in a terminal, the user decides about a folder that is not trusted yet.
     Otherwise its settings are ignored, and unless `quiet` a line says so.
     """
+    options = options or _OPTIONS.get()
     here = get_current_directory()
     with without_plugins():
         from ragforge.config import load_settings  # help needs no settings
@@ -119,7 +122,7 @@ def open_terminal(
     gc.disable()  # what is loaded stays; collection starts again when the prompt is shown
     from ragforge.cli.trust_questions import settle_reading
 
-    settings, here = load_with(options, asks=True).settings, get_current_directory()
+    settings, here = load(options, asks=True).settings, get_current_directory()
     settle_reading(settings, here)
     from ragforge.tui.start import Beginning, start
 

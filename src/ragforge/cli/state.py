@@ -1,4 +1,4 @@
-"""State: what a command works with: settings and the application."""
+"""State: the application that a command works with, and the questions it asks first."""
 
 from __future__ import annotations
 
@@ -10,20 +10,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ragforge.cli.loading import get_current_directory, get_options, load_with
+from ragforge.cli.loading import get_current_directory, load
 from ragforge.cli.trust_questions import ask_yes_or_no
 from ragforge.show.console import print_note
 from ragforge.show.project import format_moved
 
 if TYPE_CHECKING:
     from ragforge.app import App, Code
-    from ragforge.config import Loaded, Settings
+    from ragforge.config import Settings
     from ragforge.domain.projects import ProjectPlace
-
-
-def load(*, asks: bool = False, quiet: bool = False) -> Loaded:
-    """Return the settings for this command, and open its log. Raises SettingsError."""
-    return load_with(get_options(), asks=asks, quiet=quiet)
 
 
 @asynccontextmanager

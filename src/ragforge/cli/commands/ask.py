@@ -17,10 +17,10 @@ import typer
 
 from ragforge.cli import outputs
 from ragforge.cli.guard import EndingSignals
-from ragforge.cli.loading import get_current_directory
+from ragforge.cli.loading import get_current_directory, load
 from ragforge.cli.options import JsonOption, ModeOption, argument, complete_session, flag, option
 from ragforge.cli.progress import read_first
-from ragforge.cli.state import load, open_here
+from ragforge.cli.state import open_here
 from ragforge.cli.trust_questions import settle_reading
 from ragforge.errors import InputError
 from ragforge.show.console import print_note

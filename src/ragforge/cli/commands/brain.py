@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragforge.cli.guard import EndingSignals
-from ragforge.cli.loading import get_current_directory
+from ragforge.cli.loading import get_current_directory, load
 from ragforge.cli.options import JsonOption, PathArgument, argument, flag
 from ragforge.cli.progress import show_ingestion
-from ragforge.cli.state import load, open_code_in, open_here
+from ragforge.cli.state import open_code_in, open_here
 from ragforge.cli.trust_questions import require_reading, settle_reading
 from ragforge.domain.code import File, is_web_address
 from ragforge.errors import InputError

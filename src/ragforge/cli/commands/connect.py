@@ -15,9 +15,9 @@ from ragforge.app.hook.report import describe_hooks
 from ragforge.cli.commands.imports import import_sessions
 from ragforge.cli.exit_codes import FAILED
 from ragforge.cli.hook import run_hook
-from ragforge.cli.loading import get_current_directory
+from ragforge.cli.loading import get_current_directory, load
 from ragforge.cli.options import JsonOption, YesOption, argument, flag, option
-from ragforge.cli.state import confirm, load
+from ragforge.cli.state import confirm
 from ragforge.errors import InputError
 from ragforge.show.console import print_error, print_json, print_note, sanitise
 from ragforge.show.fields import Fields

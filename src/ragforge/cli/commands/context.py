@@ -5,10 +5,10 @@ from __future__ import annotations
 import typer
 
 from ragforge.cli.exit_codes import FAILED, INCOMPLETE
-from ragforge.cli.loading import get_current_directory
+from ragforge.cli.loading import get_current_directory, load
 from ragforge.cli.options import JsonOption, argument, flag
 from ragforge.cli.progress import read_first
-from ragforge.cli.state import load, open_here
+from ragforge.cli.state import open_here
 from ragforge.cli.trust_questions import settle_reading
 from ragforge.show.answers import show_receipt
 from ragforge.show.console import print_json, print_note, print_result, sanitise

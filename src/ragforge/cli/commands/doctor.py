@@ -10,9 +10,8 @@ import typer
 
 from ragforge.app.features.doctor import diagnose, diagnose_without_settings
 from ragforge.cli.exit_codes import FAILED
-from ragforge.cli.loading import get_current_directory
+from ragforge.cli.loading import get_current_directory, load
 from ragforge.cli.options import JsonOption, flag
-from ragforge.cli.state import load
 from ragforge.errors import SettingsError
 from ragforge.show.console import print_result, print_table
 from ragforge.show.fields import Fields

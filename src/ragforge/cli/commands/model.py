@@ -12,9 +12,8 @@ import typer
 from ragforge.app.features.configure import set_setting
 from ragforge.app.features.model_choice import find_models, install, plan_installation, try_model
 from ragforge.app.wiring.models import choose_model
-from ragforge.cli.loading import get_current_directory
+from ragforge.cli.loading import get_current_directory, load
 from ragforge.cli.options import JsonOption, argument, flag
-from ragforge.cli.state import load
 from ragforge.config.services import SERVICES
 from ragforge.show.console import fit_line, open_console, print_json, print_note
 from ragforge.show.fields import Fields

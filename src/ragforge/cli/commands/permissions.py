@@ -12,9 +12,9 @@ import typer
 from ragforge.app.features.permission_rules import Refused, add_rule, check_commands, open_rules
 from ragforge.app.wiring.trust import examine_folder, list_trust
 from ragforge.cli.help_texts import CommandGroup
-from ragforge.cli.loading import get_current_directory
+from ragforge.cli.loading import get_current_directory, load
 from ragforge.cli.options import JsonOption, YesOption, argument, flag, option
-from ragforge.cli.state import confirm, load
+from ragforge.cli.state import confirm
 from ragforge.errors import InputError
 from ragforge.show.console import (
     fit_line,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import typer
 
 from ragforge.cli import options
-from ragforge.cli.loading import get_current_directory
+from ragforge.cli.loading import get_current_directory, load
 from ragforge.cli.options import (
     AllOption,
     JsonOption,
@@ -19,7 +19,7 @@ from ragforge.cli.options import (
     option,
 )
 from ragforge.cli.progress import show_ingestion
-from ragforge.cli.state import load, open_code_in, open_here
+from ragforge.cli.state import open_code_in, open_here
 from ragforge.cli.trust_questions import settle_reading
 from ragforge.errors import InputError
 from ragforge.show import hits

@@ -15,9 +15,8 @@ import typer
 
 from ragforge.cli.exit_codes import FAILED
 from ragforge.cli.guard import run_server
-from ragforge.cli.loading import get_current_directory
+from ragforge.cli.loading import get_current_directory, load
 from ragforge.cli.options import flag, option
-from ragforge.cli.state import load
 from ragforge.errors import InputError, RagForgeError
 from ragforge.records import dataclass
 from ragforge.show.console import print_note
