@@ -11,25 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from acp import run_agent
+from acp import run_agent, schema
 from acp.interfaces import Agent, Client
-from acp.schema import (
-    AcpMcpServer,
-    ClientCapabilities,
-    CloseSessionResponse,
-    FileSystemCapabilities,
-    ForkSessionResponse,
-    HttpMcpServer,
-    InitializeResponse,
-    ListSessionsResponse,
-    LoadSessionResponse,
-    McpServerStdio,
-    NewSessionResponse,
-    PromptResponse,
-    ResumeSessionResponse,
-    SetSessionModeResponse,
-    SseMcpServer,
-)
 
 from ragforge.acp.apps import Apps, find_folder
 from ragforge.acp.offers import describe_session, introduce
@@ -43,7 +26,9 @@ from ragforge.domain.conversations import Conversation
 from ragforge.domain.mcp_client import ServerSpec
 from ragforge.errors import InputError
 
-Offered: TypeAlias = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
+Offered: TypeAlias = (
+    schema.HttpMcpServer | schema.SseMcpServer | schema.AcpMcpServer | schema.McpServerStdio
+)
 
 ORIGIN = "your editor"
 _REFUSED = re.compile(r"[^A-Za-z0-9-]+")
@@ -58,10 +43,10 @@ def list_specs(offered: Sequence[Offered] | None, folder: Path) -> Iterator[Serv
         name = _REFUSED.sub("-", one.name).strip("-")[:_NAME_CHARS] or "server"
         entry: dict[str, Any]
         match one:
-            case McpServerStdio():
+            case schema.McpServerStdio():
                 variables = {variable.name: variable.value for variable in one.env}
                 entry = {"command": one.command, "args": one.args, "env": variables}
-            case HttpMcpServer():
+            case schema.HttpMcpServer():
                 headers = {header.name: header.value for header in one.headers}
                 entry = {"url": one.url, "headers": headers}
             case _:
@@ -86,7 +71,7 @@ class EditorAgent:
         self._version = version
         self._sessions: dict[str, EditorSession] = {}
         self._client: Client | None = None
-        self._offered_files = FileSystemCapabilities()
+        self._offered_files = schema.FileSystemCapabilities()
         self._following: set[asyncio.Task[None]] = set()
 
     def on_connect(self, client: Client) -> None:
@@ -96,9 +81,9 @@ class EditorAgent:
     async def initialize(
         self,
         protocol_version: int,
-        client_capabilities: ClientCapabilities | None = None,
+        client_capabilities: schema.ClientCapabilities | None = None,
         **more: Any,
-    ) -> InitializeResponse:
+    ) -> schema.InitializeResponse:
         if client_capabilities is not None and client_capabilities.fs is not None:
             self._offered_files = client_capabilities.fs
         sees = await asyncio.to_thread(self._apps.has_model)
@@ -107,32 +92,32 @@ class EditorAgent:
     @fail_with_sentences
     async def new_session(
         self, cwd: str, mcp_servers: Servers = None, **more: Any
-    ) -> NewSessionResponse:
+    ) -> schema.NewSessionResponse:
         app = await self._apps.open(cwd)
         session = self._keep(self._make(app, app.sessions.make_new()), mcp_servers)
-        return NewSessionResponse(session_id=session.id, modes=await session.list_modes())
+        return schema.NewSessionResponse(session_id=session.id, modes=await session.list_modes())
 
     @fail_with_sentences
     async def load_session(
         self, cwd: str, session_id: str, mcp_servers: Servers = None, **more: Any
-    ) -> LoadSessionResponse:
+    ) -> schema.LoadSessionResponse:
         """Open a stored session and send its history."""
         session = self._keep(await self._open(cwd, session_id), mcp_servers)
         await session.show_history(self._get_client())
-        return LoadSessionResponse(modes=await session.list_modes())
+        return schema.LoadSessionResponse(modes=await session.list_modes())
 
     @fail_with_sentences
     async def resume_session(
         self, cwd: str, session_id: str, mcp_servers: Servers = None, **more: Any
-    ) -> ResumeSessionResponse:
+    ) -> schema.ResumeSessionResponse:
         """Open a stored session whose history the editor has."""
         session = self._keep(await self._open(cwd, session_id), mcp_servers)
-        return ResumeSessionResponse(modes=await session.list_modes())
+        return schema.ResumeSessionResponse(modes=await session.list_modes())
 
     @fail_with_sentences
     async def fork_session(
         self, cwd: str, session_id: str, mcp_servers: Servers = None, **more: Any
-    ) -> ForkSessionResponse:
+    ) -> schema.ForkSessionResponse:
         """Begin a session with everything that was said in another."""
         source = await self._open(cwd, session_id)
         app = source.app
@@ -143,36 +128,38 @@ class EditorAgent:
             session = self._make(app, app.sessions.make_new())
         session.mode = source.mode
         self._keep(session, mcp_servers)
-        return ForkSessionResponse(session_id=session.id, modes=await session.list_modes())
+        return schema.ForkSessionResponse(session_id=session.id, modes=await session.list_modes())
 
     @fail_with_sentences
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **more: Any
-    ) -> ListSessionsResponse:
+    ) -> schema.ListSessionsResponse:
         """Return the sessions of a folder, or of all, the last active first."""
         app = await self._apps.open(cwd or str(Path.cwd()))
         found = await app.sessions.find(limit=LISTED, everywhere=cwd is None)
         folder = None if cwd is None else str(find_folder(cwd))
         shown = [one for one in found if one.turn_count and folder in (None, one.cwd)]
-        return ListSessionsResponse(sessions=[describe_session(one) for one in shown])
+        return schema.ListSessionsResponse(sessions=[describe_session(one) for one in shown])
 
     @fail_with_sentences
-    async def close_session(self, session_id: str, **more: Any) -> CloseSessionResponse:
+    async def close_session(self, session_id: str, **more: Any) -> schema.CloseSessionResponse:
         session = self._sessions.pop(session_id, None)
         if session is not None:
             await session.cancel()
-        return CloseSessionResponse()
+        return schema.CloseSessionResponse()
 
     @fail_with_sentences
     async def set_session_mode(
         self, session_id: str, mode_id: str, **more: Any
-    ) -> SetSessionModeResponse:
+    ) -> schema.SetSessionModeResponse:
         session = self._get(session_id)
         session.mode = await asyncio.to_thread(session.app.require_mode, mode_id)
-        return SetSessionModeResponse()
+        return schema.SetSessionModeResponse()
 
     @fail_with_sentences
-    async def prompt(self, session_id: str, prompt: list[Block], **more: Any) -> PromptResponse:
+    async def prompt(
+        self, session_id: str, prompt: list[Block], **more: Any
+    ) -> schema.PromptResponse:
         session = self._get(session_id)
         return await session.answer(prompt, self._get_client(), self._offered_files)
 

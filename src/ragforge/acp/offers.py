@@ -4,25 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from acp import PROTOCOL_VERSION
-from acp.schema import (
-    AgentCapabilities,
-    AvailableCommand,
-    AvailableCommandInput,
-    Implementation,
-    InitializeResponse,
-    McpCapabilities,
-    PromptCapabilities,
-    SessionCapabilities,
-    SessionCloseCapabilities,
-    SessionForkCapabilities,
-    SessionInfo,
-    SessionListCapabilities,
-    SessionMode,
-    SessionModeState,
-    SessionResumeCapabilities,
-    UnstructuredCommandInput,
-)
+from acp import PROTOCOL_VERSION, schema
 
 from ragforge.acp.texts import clean
 from ragforge.app.features.user_commands import PromptFile
@@ -44,50 +26,52 @@ _BUILT_IN = {
 }
 
 
-def introduce(version: str, *, sees: bool) -> InitializeResponse:
+def introduce(version: str, *, sees: bool) -> schema.InitializeResponse:
     """Return the name and the capabilities of the agent; `sees`: whether it accepts images.
 
     There is only one version of the protocol so far.
     """
-    return InitializeResponse(
+    return schema.InitializeResponse(
         protocol_version=PROTOCOL_VERSION,
-        agent_info=Implementation(name="ragforge", title="RagForge", version=version),
-        agent_capabilities=AgentCapabilities(
+        agent_info=schema.Implementation(name="ragforge", title="RagForge", version=version),
+        agent_capabilities=schema.AgentCapabilities(
             load_session=True,
-            prompt_capabilities=PromptCapabilities(embedded_context=True, image=sees),
-            mcp_capabilities=McpCapabilities(http=True, sse=False),
-            session_capabilities=SessionCapabilities(
-                list=SessionListCapabilities(),
-                fork=SessionForkCapabilities(),
-                resume=SessionResumeCapabilities(),
-                close=SessionCloseCapabilities(),
+            prompt_capabilities=schema.PromptCapabilities(embedded_context=True, image=sees),
+            mcp_capabilities=schema.McpCapabilities(http=True, sse=False),
+            session_capabilities=schema.SessionCapabilities(
+                list=schema.SessionListCapabilities(),
+                fork=schema.SessionForkCapabilities(),
+                resume=schema.SessionResumeCapabilities(),
+                close=schema.SessionCloseCapabilities(),
             ),
         ),
         auth_methods=[],
     )
 
 
-def list_modes(current: Mode, has_auto: bool) -> SessionModeState:
+def list_modes(current: Mode, has_auto: bool) -> schema.SessionModeState:
     """Return the modes that can be used, and which is on."""
     modes = [
-        SessionMode(id=mode, name=_MODES[mode][0], description=_MODES[mode][1])
+        schema.SessionMode(id=mode, name=_MODES[mode][0], description=_MODES[mode][1])
         for mode in MODES
         if mode != "auto" or has_auto
     ]
-    return SessionModeState(current_mode_id=current, available_modes=modes)
+    return schema.SessionModeState(current_mode_id=current, available_modes=modes)
 
 
-def list_commands(files: Sequence[PromptFile]) -> list[AvailableCommand]:
+def list_commands(files: Sequence[PromptFile]) -> list[schema.AvailableCommand]:
     """Return our commands and those that the user or the trusted project wrote."""
     ours = [
-        AvailableCommand(name=name.removeprefix("/"), description=text)
+        schema.AvailableCommand(name=name.removeprefix("/"), description=text)
         for name, text in _BUILT_IN.items()
     ]
     own = [
-        AvailableCommand(
+        schema.AvailableCommand(
             name=one.name,
             description=clean(one.description),
-            input=AvailableCommandInput(UnstructuredCommandInput(hint=clean(one.argument_hint)))
+            input=schema.AvailableCommandInput(
+                schema.UnstructuredCommandInput(hint=clean(one.argument_hint))
+            )
             if one.argument_hint
             else None,
         )
@@ -97,9 +81,9 @@ def list_commands(files: Sequence[PromptFile]) -> list[AvailableCommand]:
     return ours + own
 
 
-def describe_session(one: Conversation) -> SessionInfo:
+def describe_session(one: Conversation) -> schema.SessionInfo:
     """Return a session as a line of a list."""
     title = None if one.title is None else clean(one.title)
-    return SessionInfo(
+    return schema.SessionInfo(
         session_id=one.uuid, cwd=one.cwd, title=title, updated_at=one.updated_at.isoformat()
     )

@@ -6,16 +6,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from acp import text_block, tool_content
+from acp import schema, text_block, tool_content
 from acp.helpers import ToolCallContentVariant
 from acp.interfaces import Client
-from acp.schema import (
-    AllowedOutcome,
-    PermissionOption,
-    ToolCallLocation,
-    ToolCallUpdate,
-    ToolKind,
-)
 
 from ragforge.acp.texts import clean
 from ragforge.acp.tool_calls import list_changes
@@ -33,7 +26,7 @@ REJECT = "reject"
 _ALWAYS = "always-"
 _TOOLS = {"edit_file": ("edit_file", "write_file")}
 """The tools that ask for an action, where they are not named as it."""
-_VERBS: dict[str, tuple[str, ToolKind]] = {
+_VERBS: dict[str, tuple[str, schema.ToolKind]] = {
     "edit_file": ("Edit", "edit"),
     "run_command": ("Run", "execute"),
     "mcp": ("Call", "other"),
@@ -63,10 +56,10 @@ class Permission:
             self.session_id, self._describe(request), list_options(request)
         )
         outcome = answer.outcome
-        chosen = outcome.option_id if isinstance(outcome, AllowedOutcome) else REJECT
+        chosen = outcome.option_id if isinstance(outcome, schema.AllowedOutcome) else REJECT
         return read_choice(chosen, request)
 
-    def _describe(self, request: PermissionRequest) -> ToolCallUpdate:
+    def _describe(self, request: PermissionRequest) -> schema.ToolCallUpdate:
         is_edit = request.action == "edit_file"
         verb, kind = _VERBS[request.action]
         names_tool = request.action in ("mcp", "tool")
@@ -78,20 +71,20 @@ class Permission:
             if is_edit
             else [tool_content(text_block(clean(request.preview)))]
         )
-        return ToolCallUpdate(
+        return schema.ToolCallUpdate(
             tool_call_id=new_id() if call is None else call.id,
             title=clean(make_visible(f"{verb} {request.subject}")),
             kind=kind,
             status="pending",
             content=content,
-            locations=[ToolCallLocation(path=clean(str(place)))] if is_edit else [],
+            locations=[schema.ToolCallLocation(path=clean(str(place)))] if is_edit else [],
         )
 
 
-def list_options(request: PermissionRequest) -> list[PermissionOption]:
+def list_options(request: PermissionRequest) -> list[schema.PermissionOption]:
     """Return the answers that a user can choose: once, always where that is offered, and no."""
     always = [
-        PermissionOption(
+        schema.PermissionOption(
             option_id=f"{_ALWAYS}{number}",
             name=clean(f"Always allow {request.action}({make_visible(pattern)})"),
             kind="allow_always",
@@ -99,9 +92,9 @@ def list_options(request: PermissionRequest) -> list[PermissionOption]:
         for number, pattern in enumerate(request.always)
     ]
     return [
-        PermissionOption(option_id=ONCE, name="Allow once", kind="allow_once"),
+        schema.PermissionOption(option_id=ONCE, name="Allow once", kind="allow_once"),
         *always,
-        PermissionOption(option_id=REJECT, name="Reject", kind="reject_once"),
+        schema.PermissionOption(option_id=REJECT, name="Reject", kind="reject_once"),
     ]
 
 
@@ -159,7 +152,7 @@ class FolderQuestions:
         """
         answer = await self.client.request_permission(
             self.session_id,
-            ToolCallUpdate(
+            schema.ToolCallUpdate(
                 tool_call_id=new_id(),
                 title=title,
                 kind="other",
@@ -167,10 +160,10 @@ class FolderQuestions:
                 content=[tool_content(text_block(clean("\n".join(lines))))],
             ),
             [
-                PermissionOption(option_id=YES, name=yes, kind="allow_always"),
-                PermissionOption(option_id=NO, name="No", kind="reject_always"),
+                schema.PermissionOption(option_id=YES, name=yes, kind="allow_always"),
+                schema.PermissionOption(option_id=NO, name="No", kind="reject_always"),
             ],
         )
         outcome = answer.outcome
-        chosen = outcome.option_id if isinstance(outcome, AllowedOutcome) else None
+        chosen = outcome.option_id if isinstance(outcome, schema.AllowedOutcome) else None
         return {YES: True, NO: False}.get(chosen or "")

@@ -8,14 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from acp.schema import (
-    AudioContentBlock,
-    EmbeddedResourceContentBlock,
-    ImageContentBlock,
-    ResourceContentBlock,
-    TextContentBlock,
-    TextResourceContents,
-)
+from acp import schema
 
 from ragforge.app.features.user_commands import PromptFile, expand_arguments
 from ragforge.domain.chat import Image
@@ -23,11 +16,11 @@ from ragforge.errors import InputError
 from ragforge.records import dataclass
 
 Block: TypeAlias = (
-    TextContentBlock
-    | ImageContentBlock
-    | AudioContentBlock
-    | ResourceContentBlock
-    | EmbeddedResourceContentBlock
+    schema.TextContentBlock
+    | schema.ImageContentBlock
+    | schema.AudioContentBlock
+    | schema.ResourceContentBlock
+    | schema.EmbeddedResourceContentBlock
 )
 
 
@@ -49,17 +42,19 @@ def read_question(blocks: Sequence[Block], root: Path) -> Question:
     images: list[Image] = []
     for block in blocks:
         match block:
-            case TextContentBlock(text=text):
+            case schema.TextContentBlock(text=text):
                 words.append(text)
-            case ResourceContentBlock(uri=uri):
+            case schema.ResourceContentBlock(uri=uri):
                 words.append(name_place(uri, root))
-            case EmbeddedResourceContentBlock(resource=TextResourceContents() as resource):
+            case schema.EmbeddedResourceContentBlock(
+                resource=schema.TextResourceContents() as resource
+            ):
                 place = name_place(resource.uri, root)
                 words.append(place)
                 below.append(f"{place} in the editor:\n\n{_fence(resource.text)}")
-            case EmbeddedResourceContentBlock(resource=resource):
+            case schema.EmbeddedResourceContentBlock(resource=resource):
                 words.append(name_place(resource.uri, root))
-            case ImageContentBlock():
+            case schema.ImageContentBlock():
                 image = _read_image(block, root, len(images) + 1)
                 words.append(f"[{image.name}]")
                 images.append(image)
@@ -68,7 +63,7 @@ def read_question(blocks: Sequence[Block], root: Path) -> Question:
     return Question("\n\n".join(["".join(words), *below]), tuple(images))
 
 
-def _read_image(block: ImageContentBlock, root: Path, number: int) -> Image:
+def _read_image(block: schema.ImageContentBlock, root: Path, number: int) -> Image:
     """Return an image under its place, or a number if the user pasted it."""
     name = name_place(block.uri, root) if block.uri else f"image {number}"
     try:

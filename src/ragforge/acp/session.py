@@ -10,6 +10,7 @@ from typing import TypeAlias, TypedDict
 
 from acp import (
     RequestError,
+    schema,
     start_tool_call,
     update_agent_message_text,
     update_agent_thought_text,
@@ -17,15 +18,6 @@ from acp import (
 )
 from acp.helpers import SessionUpdate, update_available_commands
 from acp.interfaces import Client
-from acp.schema import (
-    AvailableCommandsUpdate,
-    FileSystemCapabilities,
-    PromptResponse,
-    SessionInfoUpdate,
-    SessionModeState,
-    StopReason,
-    Usage,
-)
 
 from ragforge.acp.apps import read_changes
 from ragforge.acp.offers import RETRY, UNDO, list_commands, list_modes
@@ -83,7 +75,7 @@ class EditorSession:
     def id(self) -> str:
         return self.conversation.uuid
 
-    async def list_modes(self) -> SessionModeState:
+    async def list_modes(self) -> schema.SessionModeState:
         """Return the modes that can be used, and which is on."""
         problem = await asyncio.to_thread(self.app.explain_no_auto)
         return list_modes(self.mode, not problem)
@@ -103,14 +95,14 @@ class EditorSession:
             self._servers = specs
             self.app.servers.add(specs)
 
-    async def list_commands(self) -> AvailableCommandsUpdate:
+    async def list_commands(self) -> schema.AvailableCommandsUpdate:
         """Return the commands that this session has now."""
         commands = await asyncio.to_thread(self.app.prompts.find, "commands")
         return update_available_commands(list_commands(commands))
 
     async def answer(
-        self, blocks: Sequence[Block], client: Client, offered: FileSystemCapabilities
-    ) -> PromptResponse:
+        self, blocks: Sequence[Block], client: Client, offered: schema.FileSystemCapabilities
+    ) -> schema.PromptResponse:
         """Take a turn and send its events as they come.
 
         Files are read and written through the editor, as far as it offers that.
@@ -138,12 +130,12 @@ class EditorSession:
                 task = asyncio.current_task()
                 if task is not None and task.cancelling():  # the editor has left
                     raise
-                return PromptResponse(stop_reason="cancelled")
+                return schema.PromptResponse(stop_reason="cancelled")
             finally:
                 self._turn = None
                 updates.end()
             if answer is None:
-                return PromptResponse(stop_reason="end_turn")
+                return schema.PromptResponse(stop_reason="end_turn")
             if answer.model is None:  # without a model: the text was not streamed
                 updates.say(answer.content)
             elif answer.problem is not None and answer.stopped in LIMITS:
@@ -174,7 +166,9 @@ class EditorSession:
         title = (await self.app.sessions.load(self.id)).title
         if title is not None and title != self._title:
             self._title = title
-            queue.put(SessionInfoUpdate(session_update="session_info_update", title=clean(title)))
+            queue.put(
+                schema.SessionInfoUpdate(session_update="session_info_update", title=clean(title))
+            )
 
     async def _ask(
         self, question: Question, updates: TurnUpdates, permission: Permission, files: ClientFiles
@@ -203,19 +197,19 @@ class EditorSession:
         return await app.ask(text, self.id, **options, images=question.images)
 
 
-def _make_response(answer: Answer) -> PromptResponse:
+def _make_response(answer: Answer) -> schema.PromptResponse:
     """Return how a turn ended. Raises RequestError if the model did not answer to the end."""
     if answer.problem is not None and answer.stopped not in LIMITS:
         raise RequestError(FAILED, answer.problem)
-    reason: StopReason = "max_turn_requests" if answer.stopped else "end_turn"
+    reason: schema.StopReason = "max_turn_requests" if answer.stopped else "end_turn"
     used = answer.usage
-    usage = Usage(
+    usage = schema.Usage(
         total_tokens=used.input_tokens + used.output_tokens,
         input_tokens=used.input_tokens,
         output_tokens=used.output_tokens,
         cached_read_tokens=used.cached_tokens,
     )
-    return PromptResponse(stop_reason=reason, usage=usage)
+    return schema.PromptResponse(stop_reason=reason, usage=usage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +218,7 @@ class ClientFiles:
 
     client: Client
     session_id: str
-    offered: FileSystemCapabilities
+    offered: schema.FileSystemCapabilities
 
     async def read(self, path: str) -> str | None:
         """Return a text as the editor has it; None if it does not say."""

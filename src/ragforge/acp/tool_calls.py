@@ -13,31 +13,18 @@ from ragforge.domain.text import Json, to_text
 from ragforge.show.calls import format_headline, format_outcome
 from ragforge.show.hunks import is_new_file, read_hunks
 
-_KINDS: dict[str, ToolKind] = {
-    "batch_analyze": "think",
-    "command_output": "execute",
-    "delegate": "think",
-    "edit_file": "edit",
-    "explore_code": "search",
-    "fetch_url": "fetch",
-    "git_diff": "read",
-    "git_log": "read",
-    "git_status": "read",
-    "glob_files": "search",
-    "grep_files": "search",
-    "list_files": "search",
-    "plan": "think",
-    "read_file": "read",
-    "read_memory": "read",
-    "read_skill": "read",
-    "run_command": "execute",
-    "search_code": "search",
-    "search_files": "search",
-    "search_memory": "search",
-    "sessions_about": "search",
-    "web_search": "fetch",
-    "write_file": "edit",
+_TOOLS: dict[ToolKind, tuple[str, ...]] = {
+    "edit": ("edit_file", "write_file"),
+    "execute": ("command_output", "run_command"),
+    "fetch": ("fetch_url", "web_search"),
+    "read": ("git_diff", "git_log", "git_status", "read_file", "read_memory", "read_skill"),
+    "search": (
+        *("explore_code", "glob_files", "grep_files", "list_files", "search_code"),
+        *("search_files", "search_memory", "sessions_about"),
+    ),
+    "think": ("batch_analyze", "delegate", "plan"),
 }
+_KINDS = {name: kind for kind, names in _TOOLS.items() for name in names}
 _FILES = ("path", "file")
 _PRINTED = ("stdout", "output", "stderr", "content", "text", "answer")
 

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import TypeAlias
 
 from acp import (
@@ -62,12 +61,7 @@ class UpdateQueue:
         self._sending = asyncio.create_task(self._send())
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
         await self.flush()
         if self._sending is not None:
             self._sending.cancel()

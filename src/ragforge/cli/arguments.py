@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 DEBUG_VARIABLE = "RAGFORGE_DEBUG"
 COMPLETION_VARIABLE = "_RAGFORGE_COMPLETE"
@@ -26,10 +27,10 @@ def rename_option(name: str) -> str:
     return OLD_OPTIONS.get(name, name)
 
 
-def move_global_options_first(arguments: Sequence[str]) -> list[str]:
-    """Move --store, --model and --debug to the front, so that they may be anywhere.
+def arrange(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments as the parser expects them: global options come first, -p is `ask`.
 
-    Arguments after `--` stay where they are.
+    --store, --model and --debug may be anywhere before `--`.
     """
     first: list[str] = []
     rest: list[str] = []
@@ -37,53 +38,28 @@ def move_global_options_first(arguments: Sequence[str]) -> list[str]:
     for argument in remaining:
         if argument == "--":
             rest += [argument, *remaining]
-        elif _is_complete(argument):
+        elif argument == "--debug" or argument.startswith(tuple(f"{one}=" for one in _WITH_VALUE)):
             first.append(argument)
         elif argument in _WITH_VALUE:
-            first += [argument, *([value] if (value := next(remaining, None)) is not None else [])]
+            first += [argument, *islice(remaining, 1)]
         else:
             rest.append(argument)
-    return first + rest
+    return first + _expand_terminal_options(rest)
 
 
-def expand_terminal_options(arguments: Sequence[str]) -> list[str]:
-    """Replace -p by the command `ask`, and add the empty id to -r without one.
-
-    Both options come before any command.
-    """
-    given = list(arguments)
+def _expand_terminal_options(given: list[str]) -> list[str]:
+    """Replace -p before any command by the command `ask`, and give -r its empty id."""
     at = 0
     while at < len(given) and given[at].startswith("-") and given[at] not in ("-", "--"):
         name, following = given[at], given[at + 1 : at + 2]
         if name == "-p":
-            rest = [*given[:at], *given[at + 1 :]]
-            first = _count_global_options(rest)
-            return [*rest[:first], "ask", *rest[first:]]
+            return ["ask", *given[:at], *given[at + 1 :]]
         has_value = bool(following) and not following[0].startswith("-")
         if name in ("-r", "--resume") and not has_value:
             given.insert(at + 1, "")
             has_value = True
-        takes_value = name in ("-r", "--resume", "--mode", *_WITH_VALUE)
-        at += 2 if takes_value and has_value else 1
+        at += 2 if has_value and name in ("-r", "--resume", "--mode") else 1
     return given
-
-
-def _count_global_options(arguments: Sequence[str]) -> int:
-    """Return how many arguments belong to the global options at the front."""
-    at = 0
-    while at < len(arguments):
-        if arguments[at] in _WITH_VALUE:
-            at += 2
-        elif _is_complete(arguments[at]):
-            at += 1
-        else:
-            break
-    return at
-
-
-def _is_complete(argument: str) -> bool:
-    """Tell whether an argument is a global option together with its value, if it takes one."""
-    return argument == "--debug" or argument.startswith(tuple(f"{one}=" for one in _WITH_VALUE))
 
 
 def wants_debug(arguments: Sequence[str] = ()) -> bool:

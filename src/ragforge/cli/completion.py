@@ -1,66 +1,17 @@
-"""Completion: the script of each shell, and values that only the store or the settings know."""
+"""Completion: values that only the store or the settings know."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 
 import typer
-from typer._completion_classes import completion_init
-from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
-from ragforge.cli.arguments import COMPLETION_VARIABLE
-from ragforge.cli.loading import GlobalOptions, get_current_directory, load_with
-from ragforge.errors import InputError, RagForgeError
+from ragforge.cli.loading import GlobalOptions, get_current_directory, load
+from ragforge.errors import RagForgeError
 
-PROGRAM = "ragforge"
 MAX_SESSIONS = 100
 STORE_SECONDS = 2.0
-
-
-def prepare() -> None:
-    """Make the program answer in the form that the scripts expect."""
-    completion_init()
-
-
-def write_script(shell: str) -> str:
-    """Return the script that makes a shell complete the commands of `ragforge`."""
-    script: str = get_completion_script(
-        prog_name=PROGRAM, complete_var=COMPLETION_VARIABLE, shell=shell
-    )
-    return script + "\n"
-
-
-def find_place(shell: str) -> tuple[Path, str]:
-    """Return the file that a shell reads its completion from, and what the user may have to do.
-
-    No start-up file of the user's is changed. Raises InputError if the shell has no such file.
-    """
-    home = Path.home()
-    if shell == "bash":
-        data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
-        place = data / "bash-completion" / "completions" / PROGRAM
-        return place, f"Without the package bash-completion, add to ~/.bashrc: source {place}"
-    if shell == "zsh":
-        line = "fpath+=~/.zfunc; autoload -Uz compinit; compinit"
-        return home / ".zfunc" / f"_{PROGRAM}", f"If ~/.zshrc does not have it yet, add: {line}"
-    if shell == "fish":
-        config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
-        return config / "fish" / "completions" / f"{PROGRAM}.fish", ""
-    raise InputError(
-        "PowerShell reads completion from your profile. Add it yourself: "
-        "ragforge completion powershell >> $PROFILE"
-    )
-
-
-def write_file(place: Path, text: str) -> None:
-    """Write a file for other programs of the user, with its folders. Raises InputError."""
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, "utf-8")
-    except OSError as error:
-        raise InputError(f"{place} cannot be written: {error.strerror}.") from error
 
 
 def list_sessions(context: typer.Context, start: str) -> list[tuple[str, str]]:
@@ -80,7 +31,7 @@ async def _find_sessions(options: GlobalOptions, start: str) -> list[tuple[str, 
     from ragforge.config.store_url import is_server
     from ragforge.show.sessions import NO_TITLE, shorten_id
 
-    settings = load_with(options, quiet=True).settings
+    settings = load(options, quiet=True).settings
     if not is_server(settings.store.url) and not Path(settings.store.url).exists():
         return []
     async with (

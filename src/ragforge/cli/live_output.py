@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextlib import AsyncExitStack
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ragforge.cli.outputs import Output, show_end
@@ -40,12 +39,7 @@ class LiveOutput(Output):
         await self._stack.enter_async_context(self._view)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
         await self._stack.aclose()
 
     def on_event(self, event: Event) -> None:

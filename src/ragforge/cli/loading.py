@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from ragforge.records import dataclass
 from ragforge.show.themes import use_plain, use_theme
 
 if TYPE_CHECKING:
-    from ragforge.config import Loaded
+    from ragforge.config import Loaded, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,19 @@ class GlobalOptions:
         return {"store.url": self.store, "llm.model": self.model}
 
 
+_OPTIONS: ContextVar[GlobalOptions] = ContextVar("options")
+
+
+def use_options(options: GlobalOptions) -> None:
+    """Use these options for the command that runs."""
+    _OPTIONS.set(options)
+
+
+def get_options() -> GlobalOptions:
+    """Return the options of the command that runs."""
+    return _OPTIONS.get()
+
+
 def get_current_directory() -> Path:
     """Return the working directory. Raises InputError if it no longer exists."""
     try:
@@ -40,17 +54,18 @@ def get_current_directory() -> Path:
         raise InputError("The current directory no longer exists. Change to another.") from error
 
 
-def load_with(options: GlobalOptions, *, asks: bool = False, quiet: bool = False) -> Loaded:
-    """Return the settings for this run, and open its log. Raises SettingsError.
+def load(
+    options: GlobalOptions | None = None, *, asks: bool = False, quiet: bool = False
+) -> Loaded:
+    """Return the settings for the command that runs, and open its log. Raises SettingsError.
 
     With `asks` and in a terminal, the user decides about a folder that is not trusted yet.
     Otherwise its settings are ignored, and unless `quiet` a line says so.
     """
-    from ragforge.app.wiring import log  # help needs neither a log nor settings
-
+    options = options or _OPTIONS.get()
     here = get_current_directory()
     with without_plugins():
-        from ragforge.config import load_settings
+        from ragforge.config import load_settings  # help needs no settings
 
         loaded = load_settings(here, options.settings)
     if not quiet and (asks or loaded.project is not None):
@@ -62,9 +77,23 @@ def load_with(options: GlobalOptions, *, asks: bool = False, quiet: bool = False
             loaded = load_settings(here, options.settings)
     use_theme(loaded.settings.terminal.theme)
     use_plain(loaded.settings.terminal.plain)
-    folder = Path(loaded.settings.agent.state_dir)
-    log.open_log(folder, os.environ.get(log.VARIABLE), debug=options.debug)
+    _open_log(loaded.settings, options.debug)
     return loaded
+
+
+def load_quietly(folder: Path, options: GlobalOptions) -> Settings:
+    """Return the settings of a folder for a server, and open its log. Raises SettingsError."""
+    from ragforge.config import load_settings
+
+    settings = load_settings(folder, options.settings).settings
+    _open_log(settings, options.debug)
+    return settings
+
+
+def _open_log(settings: Settings, debug: bool) -> None:
+    from ragforge.app.wiring import log  # help needs no log
+
+    log.open_log(Path(settings.agent.state_dir), os.environ.get(log.VARIABLE), debug=debug)
 
 
 @contextmanager
@@ -93,7 +122,7 @@ def open_terminal(
     gc.disable()  # what is loaded stays; collection starts again when the prompt is shown
     from ragforge.cli.trust_questions import settle_reading
 
-    settings, here = load_with(options, asks=True).settings, get_current_directory()
+    settings, here = load(options, asks=True).settings, get_current_directory()
     settle_reading(settings, here)
     from ragforge.tui.start import Beginning, start
 

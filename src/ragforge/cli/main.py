@@ -16,16 +16,15 @@ from typer.main import get_group
 from ragforge import __version__
 from ragforge.cli.arguments import (
     COMPLETION_VARIABLE,
+    arrange,
     clean,
-    expand_terminal_options,
-    move_global_options_first,
     rename_option,
     wants_debug,
 )
 from ragforge.cli.guard import run_guarded
 from ragforge.cli.help_texts import CommandGroup, Group
-from ragforge.cli.loading import GlobalOptions, open_terminal, without_plugins
-from ragforge.cli.options import ModeOption, complete_session
+from ragforge.cli.loading import GlobalOptions, open_terminal, use_options, without_plugins
+from ragforge.cli.options import ModeOption, complete_session, flag, option
 
 HELP = """RagForge: a coding agent that remembers.
 
@@ -42,21 +41,21 @@ COMMANDS = {
     "status": ("brain", "Show what is indexed of the code, and how fresh it is."),
     "pages": ("brain", "List the web pages that were read for this project."),
     "forget": ("brain", "Forget code of the project, or a web page."),
-    "import": ("imports", "Import the sessions of other coding agents."),
-    "sessions": ("sessions", "Show, find, branch, move and delete sessions."),
-    "memory": ("memory", "Manage notes, summaries and background work."),
-    "remember": ("memory", "Keep a note: a decision, an insight, a preference."),
+    "import": ("imports:import_", "Import the sessions of other coding agents."),
+    "sessions": ("sessions:GROUP", "Show, find, branch, move and delete sessions."),
+    "memory": ("memory:GROUP", "Manage notes, summaries and background work."),
+    "remember": ("memory.notes", "Keep a note: a decision, an insight, a preference."),
     "today": ("today", "Show what was done, what is open and what was decided."),
     "usage": ("usage", "Show tokens and money that requests to models took."),
-    "store": ("store", "Inspect, query, back up, repair or copy the store."),
-    "config": ("config", "Show and change settings."),
+    "store": ("store:GROUP", "Inspect, query, back up, repair or copy the store."),
+    "config": ("config:GROUP", "Show and change settings."),
     "model": ("model", "List the models that can answer; try and choose one."),
     "mcp": ("mcp", "Serve memory and code over the Model Context Protocol."),
-    "servers": ("servers", "List the MCP servers that the agent uses; log in."),
+    "servers": ("servers:GROUP", "List the MCP servers that the agent uses; log in."),
     "acp": ("acp", "Run as an editor's agent, over the Agent Client Protocol."),
     "web": ("web", "Open a page with the work of all your agents."),
     "check-command": ("permissions", "Tell whether a command line is read-only."),
-    "permissions": ("permissions", "Show and change what the agent may do without asking."),
+    "permissions": ("permissions:GROUP", "Show and change what the agent may do without asking."),
     "trust": ("permissions", "Show the settings of a folder, and trust it."),
     "distrust": ("permissions", "Stop trusting a folder."),
     "connect": ("connect", "Give other coding agents this memory."),
@@ -66,7 +65,7 @@ COMMANDS = {
     "completion": ("completion", "Print or install completion for a shell."),
     "man": ("completion", "Print or install the manual page."),
 }
-"""The module of each command, and its line in `ragforge --help`."""
+"""The module of each command, its function unless that has the same name, and its summary."""
 
 
 class Program(Group):
@@ -96,10 +95,15 @@ class Program(Group):
 
 def load_command(name: str) -> Any:
     """Return a command or a group of commands."""
-    module, _ = COMMANDS[name]
-    app = CommandGroup(rich_markup_mode=None)
+    module, _, function = COMMANDS[name][0].partition(":")
     with without_plugins():
-        import_module(f"ragforge.cli.commands.{module}").register(app)
+        loaded = import_module(f"ragforge.cli.commands.{module}")
+    command = getattr(loaded, function or name.replace("-", "_"))
+    app = CommandGroup(rich_markup_mode=None)
+    if isinstance(command, CommandGroup):
+        app.add_typer(command, name=name)
+    else:
+        app.command(name, epilog=name)(command)
     return get_group(app).commands[name]
 
 
@@ -111,37 +115,22 @@ def _show_version(wanted: bool) -> None:
 
 def read_options(
     context: typer.Context,
-    store_url: Annotated[
-        str | None,
-        typer.Option("--store", metavar="URL", help="The store: a path or a Neo4j URL."),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option("--model", metavar="NAME", help="The model, such as ollama:qwen3, or none."),
-    ] = None,
+    store_url: str | None = option("--store URL", "The store: a path or a Neo4j URL."),
+    model: str | None = option("--model NAME", "The model, such as ollama:qwen3, or none."),
     debug: Annotated[  # read before parsing, so that it covers parsing too
         bool, typer.Option("--debug", help="Show tracebacks, and write everything to the log.")
     ] = False,
-    resume_last: Annotated[
-        bool, typer.Option("-c", "--continue", help="Resume the last session here.")
-    ] = False,
-    resume: Annotated[
-        str | None,
-        typer.Option(
-            "-r",
-            "--resume",
-            metavar="[ID]",
-            help="Resume a session by its first characters; without an id, choose one.",
-            autocompletion=complete_session,
-        ),
-    ] = None,
+    resume_last: bool = flag("-c --continue", "Resume the last session here."),
+    resume: str | None = option(
+        "-r --resume [ID]",
+        "Resume a session by its first characters; without an id, choose one.",
+        autocompletion=complete_session,
+    ),
     question: Annotated[  # turned into `ask` before parsing; here for the help
         str | None,
         typer.Option("-p", metavar="QUESTION", help="The same as `ragforge ask QUESTION`."),
     ] = None,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="In the terminal: show the model's full reasoning.")
-    ] = False,
+    verbose: bool = flag("--verbose", "In the terminal: show the model's full reasoning."),
     mode: ModeOption = None,
     version: Annotated[
         bool,
@@ -153,7 +142,7 @@ def read_options(
     """Store the global options for the command; without a command, open the terminal."""
     debug = debug or wants_debug()
     options = GlobalOptions(store=store_url, model=model, debug=debug)
-    context.obj = options
+    use_options(options)
     if context.invoked_subcommand is not None:
         if resume_last or resume is not None or verbose or mode is not None:
             raise typer.BadParameter(
@@ -196,8 +185,8 @@ def run(arguments: Sequence[str]) -> int:
     cleaned = [clean(argument) for argument in arguments]
     debug = wants_debug(cleaned)
     if COMPLETION_VARIABLE in os.environ:
-        from ragforge.cli.completion import prepare
+        from typer._completion_classes import completion_init
 
-        prepare()
-    ordered = expand_terminal_options(move_global_options_first(cleaned))
-    return run_guarded(lambda: build_program()(ordered, prog_name="ragforge"), debug)
+        completion_init()  # answer in the form that the scripts of shells expect
+    arranged = arrange(cleaned)
+    return run_guarded(lambda: build_program()(arranged, prog_name="ragforge"), debug)

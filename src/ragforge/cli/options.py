@@ -5,12 +5,30 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ragforge.domain.instants import now
 from ragforge.domain.modes import Mode
+
+
+def option(usage: str, help: str, default: Any = None, **more: Any) -> Any:
+    """Return an option as its help names it, such as "-o --output FILE"; `...` has to be given."""
+    names = [part for part in usage.split() if part.startswith("-")]
+    metavar = usage.removeprefix(" ".join(names)).strip() or None
+    return typer.Option(default, *names, metavar=metavar, help=help, **more)
+
+
+def flag(usage: str, help: str) -> Any:
+    """Return an option without a value."""
+    return option(usage, help, False)
+
+
+def argument(metavar: str, help: str, default: Any = ..., **more: Any) -> Any:
+    """Return an argument, which has to be given unless there is a default."""
+    return typer.Argument(default, metavar=metavar, help=help, **more)
+
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]

@@ -1,24 +1,29 @@
-"""Outputs: how `ragforge ask` reports a turn, to people and to scripts."""
+"""Outputs: how `ragforge ask` takes its turns and reports them, to people and to scripts."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import sys
-from types import TracebackType
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ragforge.cli.exit_codes import FAILED, INCOMPLETE
+from ragforge.domain.modes import Mode
 from ragforge.errors import RagForgeError
 from ragforge.events import Event, Noticed, ToolFinished, Waiting
 from ragforge.permissions import PermissionRequest, Verdict, deny_all
+from ragforge.records import dataclass
 from ragforge.show.answers import show_found, show_sources
 from ragforge.show.console import open_console, print_json, print_note, sanitise
 from ragforge.show.events import answer_to_json, event_to_json, format_retry
 
 if TYPE_CHECKING:
+    from ragforge.app import App
     from ragforge.domain.answers import Answer
+    from ragforge.domain.chat import JsonSchema
     from ragforge.domain.mcp_client import ServerAnswer, ServerQuestion
-    from ragforge.domain.receipts import Receipt
+    from ragforge.permissions import Approve
 
 CALL_WIDTH = 120
 
@@ -34,12 +39,7 @@ class Output:
     async def __aenter__(self) -> Output:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
         pass
 
     def on_event(self, event: Event) -> None:
@@ -75,12 +75,7 @@ class AsStream(Output):
     def on_event(self, event: Event) -> None:
         self.write(event_to_json(event))
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, RagForgeError):
             self.write({"type": "error", "message": str(error)})
         elif isinstance(error, asyncio.CancelledError):
@@ -122,20 +117,58 @@ class AsValue(AsText):
             sys.stdout.write(f"{answer.content}\n")
 
 
-def show_notices(receipt: Receipt) -> None:
-    """Say what was not read or searched, and so could not be found."""
-    if receipt.notices:
-        print_note(receipt.notices)
-
-
 def show_end(answer: Answer) -> None:
     """Show the sources of an answer, and without a model, how to get one."""
     if answer.model is None:
         show_found(answer)
     else:
         show_sources(answer)
-    show_notices(answer.receipt)
+    if answer.receipt.notices:  # what was not read or searched, and so could not be found
+        print_note(answer.receipt.notices)
     if answer.model is None and answer.problem is None:
         from ragforge.app.wiring.models import NO_CHAT_MODEL
 
         print_note(NO_CHAT_MODEL)
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """What all turns of one run have in common."""
+
+    output: Output
+    mode: Mode
+    allow: Callable[[Approve], Approve]  # adds what the command line allows
+    instructions: str = ""
+    schema: JsonSchema | None = None
+
+    async def take(
+        self, app: App, text: str, session: str | None, approve: Approve | None = None
+    ) -> int:
+        """Answer a question, and return the exit code."""
+        with app.servers.asking(self.output.answer_server):
+            async with self.output:
+                answer = await app.ask(
+                    text,
+                    session,
+                    on_event=self.output.on_event,
+                    approve=self.allow(approve or self.output.approve),
+                    mode=self.mode,
+                    instructions=self.instructions,
+                    schema=self.schema,
+                )
+        self.output.end(answer)  # before the application closes, which may take a moment
+        return 0 if answer.is_complete else INCOMPLETE
+
+    async def take_all(self, app: App, session: str | None, output: AsStream) -> int:
+        """Answer each message of standard input in one session, and return the exit code."""
+        from ragforge.cli.stream_input import StreamInput
+
+        codes = {0}
+        session = session or (await app.sessions.ensure_current()).uuid
+        async with StreamInput(output.write) as incoming:
+            async for text in incoming.list_messages():
+                try:
+                    codes.add(await self.take(app, text, session, incoming.approve))
+                except RagForgeError:  # the output has said it; the next message may succeed
+                    codes.add(FAILED)
+        return FAILED if incoming.failed or FAILED in codes else max(codes)

@@ -9,9 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from ragforge.show.console import open_console, print_note
 from ragforge.show.themes import is_for_reader
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from ragforge.app.features.code import Code, IngestionStep, OnStep
 
 OnProgress: TypeAlias = Callable[[str, int, int], None]
@@ -30,27 +33,9 @@ _NAMES = {
 @contextmanager
 def show_progress() -> Iterator[OnProgress]:
     """Show the progress of some work; yields the function to call with every step."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    from ragforge.show.console import open_console
-
-    out = open_console(stderr=True)
-    is_hidden = not out.is_terminal or is_for_reader()
-    columns = (
-        TextColumn("{task.description:<13}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=out, transient=True, disable=is_hidden) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda name, done, total: bar.update(
+    with _open_bars(13) as bars:
+        task = bars.add_task("", total=None, detail="")
+        yield lambda name, done, total: bars.update(
             task, description=name, completed=done, total=total
         )
 
@@ -61,7 +46,25 @@ def show_ingestion() -> Iterator[OnStep]:
     if not sys.stderr.isatty() or is_for_reader():
         yield _show_lines()
         return
-    from rich.progress import (
+    with _open_bars(28) as bars:
+        tasks = {
+            phase: bars.add_task(name, start=False, visible=False, detail="")
+            for phase, name in _NAMES.items()
+        }
+
+        def on_step(step: IngestionStep) -> None:
+            task = tasks[step.phase]
+            bars.start_task(task)
+            total = step.total or None
+            detail = format_detail(step, bars.tasks[task].speed)
+            bars.update(task, visible=True, completed=step.done, total=total, detail=detail)
+
+        yield on_step
+
+
+def _open_bars(name_width: int) -> Progress:
+    """Return bars that are hidden where no one can see them; each task has a `detail`."""
+    from rich.progress import (  # slow to load: most commands show no bar
         BarColumn,
         MofNCompleteColumn,
         Progress,
@@ -69,36 +72,19 @@ def show_ingestion() -> Iterator[OnStep]:
         TimeRemainingColumn,
     )
 
-    from ragforge.show.console import open_console
-
     out = open_console(stderr=True)
     columns = (
-        TextColumn("{task.description:<28}"),
+        TextColumn(f"{{task.description:<{name_width}}}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[detail]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
-        tasks = {
-            phase: bar.add_task(name, start=False, visible=False, detail="")
-            for phase, name in _NAMES.items()
-        }
-
-        def on_step(step: IngestionStep) -> None:
-            task = tasks[step.phase]
-            bar.start_task(task)
-            total = step.total or None
-            speed = bar.tasks[task].speed
-            detail = format_detail(step, speed)
-            bar.update(task, visible=True, completed=step.done, total=total, detail=detail)
-
-        yield on_step
+    is_hidden = not out.is_terminal or is_for_reader()
+    return Progress(*columns, console=out, transient=True, disable=is_hidden)
 
 
 def _show_lines() -> OnStep:
-    from ragforge.show.console import print_note
-
     lines = ProgressLines(time.monotonic())
 
     def on_step(step: IngestionStep) -> None:

@@ -1,4 +1,4 @@
-"""State: what a command works with: settings and the application."""
+"""State: the application that a command works with, and the questions it asks first."""
 
 from __future__ import annotations
 
@@ -10,25 +10,19 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ragforge.cli.loading import get_current_directory, load_with
+from ragforge.cli.loading import get_current_directory, load
 from ragforge.cli.trust_questions import ask_yes_or_no
 from ragforge.show.console import print_note
 from ragforge.show.project import format_moved
 
 if TYPE_CHECKING:
     from ragforge.app import App, Code
-    from ragforge.config import Loaded, Settings
+    from ragforge.config import Settings
     from ragforge.domain.projects import ProjectPlace
 
 
-def load(context: typer.Context, *, asks: bool = False, quiet: bool = False) -> Loaded:
-    """Return the settings for this command, and open its log. Raises SettingsError."""
-    return load_with(context.obj, asks=asks, quiet=quiet)
-
-
 @asynccontextmanager
-async def open_for(
-    context: typer.Context,
+async def open_here(
     settings: Settings | None = None,
     *,
     folder: Path | None = None,
@@ -37,7 +31,7 @@ async def open_for(
     """Open the application in a folder, by default this one, until the end of the block."""
     from ragforge.app import open_app  # slow to load: many commands open nothing
 
-    settings = settings or load(context).settings
+    settings = settings or load().settings
     async with open_app(settings, folder or get_current_directory(), detach=detach) as app:
         if app.store.read_only:
             print_note(f"{settings.store.url} is read-only: nothing new is remembered.")
@@ -46,13 +40,11 @@ async def open_for(
 
 
 @asynccontextmanager
-async def open_code_for(
-    context: typer.Context, folder: Path, settings: Settings | None = None
-) -> AsyncIterator[Code]:
+async def open_code_in(folder: Path, settings: Settings | None = None) -> AsyncIterator[Code]:
     """Open the code of the project around a folder until the end of the block."""
     from ragforge.app import open_code
 
-    async with open_code(settings or load(context).settings, folder) as code:
+    async with open_code(settings or load().settings, folder) as code:
         _note_moved(code.brain.place)
         yield code
 

@@ -6,11 +6,12 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from ragforge.connect.config_file import ConfigFile, JsonFile, TomlFile
+from ragforge.connect.config_file import ConfigFile, JsonFile, Keys, TomlFile
 from ragforge.records import dataclass
 
+Entries: TypeAlias = dict[Keys, Any]
 NAME = "ragforge"
 SECONDS = 10
 """How long an agent waits for a hook. RagForge's own deadline is shorter (`hook.deadline_ms`)."""
@@ -54,91 +55,46 @@ def list_agents(home: Path, environ: Mapping[str, str], program: Sequence[str]) 
     opencode = find("XDG_CONFIG_HOME", ".config") / "opencode"
     kimi = find("KIMI_CODE_HOME", ".kimi-code")
     kimi = kimi if kimi.is_dir() else home / ".kimi"
-    server = {"command": program[0], "args": [*program[1:], "mcp"]}
-    typed = {"type": "stdio", **server}
+
+    def group(agent: str, events: Sequence[str] = EVENTS, timeout: int = SECONDS) -> Entries:
+        entries = group_hooks(agent, make_hook_command(program, agent), events, timeout)
+        return {("hooks", event): entry for event, entry in entries.items()}
+
+    command = {"command": program[0], "args": [*program[1:], "mcp"]}
+    server: Entries = {("mcpServers", NAME): command}
+    typed: Entries = {("mcpServers", NAME): {"type": "stdio", **command}}
+    local: Entries = {("mcpServers", NAME): {"type": "local", **command, "tools": ["*"]}}
+    cursor_hook = {"command": make_hook_command(program, "cursor")}
+    cursor_hooks: Entries = {("hooks", event): cursor_hook for event in CURSOR_EVENTS}
+    gemini_hooks = group("gemini", GEMINI_EVENTS, 1_000 * SECONDS)
+    gemini_file = JsonFile(gemini / "settings.json", server, gemini_hooks)
+    qwen_file = JsonFile(qwen / "settings.json", server, group("qwen"))
+    claude_files = (
+        JsonFile(state / ".claude.json", typed),
+        JsonFile(claude / "settings.json", hooks=group("claude-code")),
+    )
+    codex_files = (
+        TomlFile(codex / "config.toml", _format_codex_server(program)),
+        JsonFile(codex / "hooks.json", hooks=group("codex", EVENTS[:4])),
+    )
+    cursor_files = (
+        JsonFile(cursor / "mcp.json", server),
+        JsonFile(cursor / "hooks.json", hooks=cursor_hooks, needs={("version",): 1}),
+    )
+    kimi_files = (
+        JsonFile(kimi / "mcp.json", server),
+        TomlFile(kimi / "config.toml", _format_kimi_hooks(program)),
+    )
+    trust_hooks = "Codex asks you once to trust the hooks: /hooks."
     return [
-        Agent(
-            "claude-code",
-            "Claude Code",
-            claude,
-            (
-                JsonFile(state / ".claude.json", {("mcpServers", NAME): typed}),
-                JsonFile(
-                    claude / "settings.json", hooks=_group_all(program, "claude-code", EVENTS)
-                ),
-            ),
-        ),
-        Agent(
-            "codex",
-            "Codex CLI",
-            codex,
-            (
-                TomlFile(codex / "config.toml", _format_codex_server(program)),
-                JsonFile(codex / "hooks.json", hooks=_group_all(program, "codex", EVENTS[:4])),
-            ),
-            "Codex asks you once to trust the hooks: /hooks.",
-        ),
-        Agent(
-            "gemini",
-            "Gemini CLI",
-            gemini,
-            (
-                JsonFile(
-                    gemini / "settings.json",
-                    {("mcpServers", NAME): server},
-                    _group_all(program, "gemini", GEMINI_EVENTS, 1_000 * SECONDS),
-                ),
-            ),
-        ),
+        Agent("claude-code", "Claude Code", claude, claude_files),
+        Agent("codex", "Codex CLI", codex, codex_files, trust_hooks),
+        Agent("gemini", "Gemini CLI", gemini, (gemini_file,)),
         Agent("opencode", "opencode", opencode, (_make_opencode_file(opencode, program),)),
-        Agent(
-            "cursor",
-            "Cursor",
-            cursor,
-            (
-                JsonFile(cursor / "mcp.json", {("mcpServers", NAME): server}),
-                JsonFile(
-                    cursor / "hooks.json",
-                    hooks={
-                        ("hooks", event): {"command": make_hook_command(program, "cursor")}
-                        for event in CURSOR_EVENTS
-                    },
-                    needs={("version",): 1},
-                ),
-            ),
-        ),
-        Agent(
-            "copilot",
-            "Copilot CLI",
-            copilot,
-            (
-                JsonFile(
-                    copilot / "mcp-config.json",
-                    {("mcpServers", NAME): {"type": "local", **server, "tools": ["*"]}},
-                ),
-            ),
-        ),
-        Agent(
-            "qwen",
-            "Qwen Code",
-            qwen,
-            (
-                JsonFile(
-                    qwen / "settings.json",
-                    {("mcpServers", NAME): server},
-                    _group_all(program, "qwen", EVENTS),
-                ),
-            ),
-        ),
-        Agent(
-            "kimi",
-            "Kimi",
-            kimi,
-            (
-                JsonFile(kimi / "mcp.json", {("mcpServers", NAME): server}),
-                TomlFile(kimi / "config.toml", _format_kimi_hooks(program)),
-            ),
-        ),
+        Agent("cursor", "Cursor", cursor, cursor_files),
+        Agent("copilot", "Copilot CLI", copilot, (JsonFile(copilot / "mcp-config.json", local),)),
+        Agent("qwen", "Qwen Code", qwen, (qwen_file,)),
+        Agent("kimi", "Kimi", kimi, kimi_files),
     ]
 
 
@@ -157,13 +113,6 @@ def group_hooks(
     group = {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
     event, tools = FILE_TOOLS[agent]
     return {**dict.fromkeys(events, group), event: {"matcher": tools, **group}}
-
-
-def _group_all(
-    program: Sequence[str], agent: str, events: Sequence[str], timeout: int = SECONDS
-) -> dict[tuple[str, ...], Any]:
-    entries = group_hooks(agent, make_hook_command(program, agent), events, timeout)
-    return {("hooks", event): entry for event, entry in entries.items()}
 
 
 def _make_opencode_file(folder: Path, program: Sequence[str]) -> JsonFile:

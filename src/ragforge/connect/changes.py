@@ -15,30 +15,12 @@ from ragforge.connect.config_file import ConfigFile
 from ragforge.connect.ledger import Ledger
 from ragforge.errors import InputError
 from ragforge.records import dataclass
+from ragforge.resources import read_resource
 
 MAX_BYTES = 50_000_000
 
 PROGRAM = ("ragforge",)
 DESCRIPTION = "One memory for every coding agent: what was said, done and decided in this project."
-SKILL = """---
-name: ragforge-memory
-description: Ask the project's memory. Use it when the user refers to earlier work ("as we did", \
-"why did we", "last week"), before changing code whose history matters, and when a decision, a \
-bug or a failed attempt may have been discussed before.
----
-
-# The project's memory
-
-RagForge remembers the sessions of every coding agent in this project. Ask it with its tools:
-
-- `recall` with the words of the question: past turns, summaries and notes.
-- `related` with a file or a function: which sessions touched it, and what changed after.
-- `open` with an id from an answer: all of it.
-- `remember` when the user decides something that later sessions should know.
-
-What comes back is what was said then. The code may have changed since: check it before you rely
-on it. Nothing found means that nothing was said about it.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +154,7 @@ def make_plugin() -> Mapping[str, str]:
         ".claude-plugin/marketplace.json": _format(market),
         "hooks/hooks.json": _format(hooks),
         ".mcp.json": _format(server),
-        "skills/ragforge-memory/SKILL.md": SKILL,
+        "skills/ragforge-memory/SKILL.md": read_resource("connect/skill.md"),
     }
 
 

@@ -7,7 +7,7 @@ model; a program that a search needs, such as git, ends before the call is answe
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragforge.app.features.memory_entries import keep_start
@@ -33,22 +33,10 @@ SESSIONS = 10
 TEXT_CHARS = 1_500
 _TEXTS = (4_000, 2_000, 1_000, 500, 240, 120, 60)
 """Maximum length of a text, step by step: all of a list in short is better than its beginning."""
-_SPARED = frozenset(
-    [
-        "by_summary",
-        "confidence",
-        "created_at",
-        "cwd",
-        "found_by",
-        "last_turn_index",
-        "level",
-        "project_path",
-        "same_content",
-        "signals",
-        "status",
-        "visibility",
-    ]
-)
+_SPARED = {
+    *("by_summary", "confidence", "created_at", "cwd", "found_by", "last_turn_index", "level"),
+    *("project_path", "same_content", "signals", "status", "visibility"),
+}
 """Fields that scripts may need and agents do not: they would cost tokens in every result."""
 
 
@@ -56,18 +44,15 @@ class RagForgeCatalog:
     """The tools, prompts and resources of `ragforge mcp`."""
 
     instructions = INSTRUCTIONS
+    lists: Mapping[str, Content] = {
+        "tools/list": {"tools": TOOLS},
+        "prompts/list": {"prompts": PROMPTS},
+        "resources/list": {"resources": RESOURCES},
+        "resources/templates/list": {"resourceTemplates": []},
+    }
 
     def __init__(self, projects: Projects) -> None:
         self._projects = projects
-
-    def list_tools(self) -> Sequence[Content]:
-        return TOOLS
-
-    def list_prompts(self) -> Sequence[Content]:
-        return PROMPTS
-
-    def list_resources(self) -> Sequence[Content]:
-        return RESOURCES
 
     def forget_roots(self) -> None:
         self._projects.forget_roots()
@@ -101,7 +86,9 @@ class RagForgeCatalog:
         for argument in prompt.get("arguments", ()):
             if not isinstance(given.get(argument["name"]), str):
                 raise WireError(INVALID_PARAMS, f"{name} needs the text {argument['name']}.")
-        text = await make_prompt(await self._projects.open(client), str(name), given)
+        app = await self._projects.open(client)
+        said = await (_resume(app) if name == "resume" else _why(app, given["name"]))
+        text = f"Project: {app.project_path}\n{said}"
         return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
 
     async def read_resource(self, params: Content, client: Client) -> Content:
@@ -156,12 +143,6 @@ def _find_problem(name: str, kind: str, value: object) -> str:
 
 def _refuse(tool: str, problem: str) -> InputError:
     return InputError(f"Invalid arguments for {tool}: {problem}.")
-
-
-async def make_prompt(app: App, name: str, given: Mapping[str, Any]) -> str:
-    """Return the text of a prompt."""
-    said = await (_resume(app) if name == "resume" else _why(app, given["name"]))
-    return f"Project: {app.project_path}\n{said}"
 
 
 async def _resume(app: App) -> str:

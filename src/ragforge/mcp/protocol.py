@@ -7,7 +7,7 @@ which sets the revision for the process. Both may be mixed on one connection.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Protocol, TypeAlias
 
@@ -88,12 +88,7 @@ class Catalog(Protocol):
     """What the server offers."""
 
     instructions: str
-
-    def list_tools(self) -> Sequence[Content]: ...
-
-    def list_prompts(self) -> Sequence[Content]: ...
-
-    def list_resources(self) -> Sequence[Content]: ...
+    lists: Mapping[str, Content]  # method → its result
 
     async def call_tool(self, params: Content, client: Client) -> Content:
         """Return the result of a tool. Raises WireError if there is no such tool."""
@@ -176,14 +171,8 @@ class Dispatcher:
                     "capabilities": _CAPABILITIES,
                     "instructions": catalog.instructions,
                 }
-            case "tools/list":
-                return {"tools": list(catalog.list_tools())}
-            case "prompts/list":
-                return {"prompts": list(catalog.list_prompts())}
-            case "resources/list":
-                return {"resources": list(catalog.list_resources())}
-            case "resources/templates/list":
-                return {"resourceTemplates": []}
+            case _ if method in catalog.lists:
+                return catalog.lists[method]
             case "tools/call":
                 return await catalog.call_tool(params, client)
             case "prompts/get":
@@ -256,24 +245,3 @@ def encode(message: Content) -> bytes:
     """Return a message as one line."""
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace") + b"\n"
-
-
-def make_answer(request: MessageId, result: Content) -> Content:
-    return {"jsonrpc": "2.0", "id": request, "result": result}
-
-
-def make_error(request: MessageId | None, error: WireError) -> Content:
-    content: dict[str, Any] = {"code": error.code, "message": str(error)}
-    if error.data is not None:
-        content["data"] = error.data
-    # A client could not match an id of null, and the current revision has none.
-    known = {} if request is None else {"id": request}
-    return {"jsonrpc": "2.0", **known, "error": content}
-
-
-def make_request(request: MessageId, method: str, params: Content) -> Content:
-    return {"jsonrpc": "2.0", "id": request, "method": method, "params": params}
-
-
-def make_notification(method: str, params: Content) -> Content:
-    return {"jsonrpc": "2.0", "method": method, "params": params}

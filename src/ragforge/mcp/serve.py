@@ -9,7 +9,6 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from itertools import count
-from typing import Any
 
 from ragforge.errors import RagForgeError
 from ragforge.mcp.protocol import (
@@ -22,10 +21,6 @@ from ragforge.mcp.protocol import (
     WireError,
     encode,
     get_id,
-    make_answer,
-    make_error,
-    make_notification,
-    make_request,
     parse_message,
 )
 from ragforge.mcp.streams import Output, read_lines
@@ -84,7 +79,7 @@ class Connection:
         try:
             async for line in lines:
                 if line is None:
-                    self._send(make_error(None, WireError(PARSE_ERROR, "The line is too long.")))
+                    self._refuse(None, WireError(PARSE_ERROR, "The line is too long."))
                 elif line.strip():
                     self._take(line)
             for question in self._waiting.values():
@@ -102,12 +97,12 @@ class Connection:
         request = f"ragforge-{next(self._ids)}"
         answer: asyncio.Future[Content] = asyncio.get_running_loop().create_future()
         self._waiting[request] = answer
-        self._send(make_request(request, method, params))
+        self._write(id=request, method=method, params=params)
         try:
             message = await answer
         except asyncio.CancelledError:
             gone = {"requestId": request, "reason": "No longer needed"}
-            self._send(make_notification("notifications/cancelled", gone))
+            self.notify("notifications/cancelled", gone)
             raise
         finally:
             del self._waiting[request]
@@ -124,7 +119,7 @@ class Connection:
             request = get_id(message)
             self._sort(request, message)
         except WireError as error:
-            self._send(make_error(request, error))
+            self._refuse(request, error)
 
     def _sort(self, request: MessageId | None, message: Content) -> None:
         method, params = message.get("method"), message.get("params")
@@ -137,7 +132,9 @@ class Connection:
                 waiting.set_result(message)
         elif request is None:
             if method == "notifications/cancelled":
-                self._cancel(params.get("requestId"))
+                cancelled = params.get("requestId")
+                if isinstance(cancelled, str | int) and cancelled in self._running:
+                    self._running[cancelled].cancel()
             else:
                 self._dispatcher.notice(method)
         elif request in self._running:
@@ -147,26 +144,31 @@ class Connection:
             self._running[request] = task
             task.add_done_callback(lambda _: self._running.pop(request, None))
 
-    def _cancel(self, request: Any) -> None:
-        if isinstance(request, str | int) and (task := self._running.get(request)) is not None:
-            task.cancel()
-
     async def _answer(self, request: MessageId, method: str, params: Content) -> None:
         """Send the answer of one request; a cancelled one is not answered."""
         try:
             result = await self._dispatcher.answer(method, params, RequestChannel(self, params))
-            self._send(make_answer(request, result))
+            self._write(id=request, result=result)
         except WireError as error:
-            self._send(make_error(request, error))
+            self._refuse(request, error)
         except RagForgeError as error:
-            self._send(make_error(request, WireError(INTERNAL_ERROR, str(error))))
+            self._refuse(request, WireError(INTERNAL_ERROR, str(error)))
         except Exception as error:
             logger.exception("A request failed: %s", method)
             said = f"{type(error).__name__}. See the log for details."
-            self._send(make_error(request, WireError(INTERNAL_ERROR, said)))
+            self._refuse(request, WireError(INTERNAL_ERROR, said))
 
     def notify(self, method: str, params: Content) -> None:
-        self._send(make_notification(method, params))
+        self._write(method=method, params=params)
+
+    def _refuse(self, request: MessageId | None, error: WireError) -> None:
+        # A client could not match an id of null, and the current revision has none.
+        known = {} if request is None else {"id": request}
+        data = {} if error.data is None else {"data": error.data}
+        self._write(**known, error={"code": error.code, "message": str(error), **data})
+
+    def _write(self, **message: object) -> None:
+        self._send({"jsonrpc": "2.0", **message})
 
 
 class RequestChannel:

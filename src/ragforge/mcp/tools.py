@@ -156,11 +156,6 @@ async def remember(app: App, given: Given, client: Client) -> Any:
     }
 
 
-async def forget(app: App, given: Given, client: Client) -> Any:
-    """Delete a note or a session after the user said yes."""
-    return await ask_to_forget(app, given["id"], client)
-
-
 async def _list_rules(app: App) -> list[Any]:
     """Return the rules that hold, within their budget, the newest first."""
     found: list[Any] = []
@@ -195,25 +190,12 @@ def _parse_day(text: str | None, of_day: time) -> datetime | None:
         raise InputError(f"{text!r} is not a day. Write it as 2026-10-01.") from error
 
 
-Run: TypeAlias = Callable[["App", Given, Client], Awaitable[Any]]
-RUN: Mapping[str, Run] = {
-    "recall": recall,
-    "search_code": search_code,
-    "context": build_context,
-    "open": open_item,
-    "related": find_related,
-    "sessions": list_sessions,
-    "remember": remember,
-    "forget": forget,
-}
-
-
-async def ask_to_forget(app: App, id: str, client: Client) -> Mapping[str, Any]:
+async def forget(app: App, given: Given, client: Client) -> Any:
     """Delete a note or a session once the user said yes; return what it was.
 
     Raises InputError if the user cannot be asked, or said no.
     """
-    found = await _find(app, id)
+    found = await _find(app, given["id"])
     named = _describe(found)
     if not client.can_ask_its_user:
         group = "memory forget-note" if isinstance(found, Note) else "sessions delete"
@@ -267,3 +249,16 @@ def record_to_json(found: Turn | Summary | Note | SessionDetail) -> dict[str, ob
     if isinstance(found, Summary):
         return summary_to_json(found)
     return note_to_json(found) if isinstance(found, Note) else detail_to_json(found)
+
+
+Run: TypeAlias = Callable[["App", Given, Client], Awaitable[Any]]
+RUN: Mapping[str, Run] = {
+    "recall": recall,
+    "search_code": search_code,
+    "context": build_context,
+    "open": open_item,
+    "related": find_related,
+    "sessions": list_sessions,
+    "remember": remember,
+    "forget": forget,
+}

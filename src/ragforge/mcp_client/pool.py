@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ragforge.domain.mcp_client import decline_question
-from ragforge.errors import InputError
+from ragforge.domain.text import keep_beginning
+from ragforge.errors import InputError, RagForgeError
 from ragforge.mcp_client.server import Server, ServerLimits
 
 if TYPE_CHECKING:
@@ -22,6 +24,14 @@ if TYPE_CHECKING:
     )
     from ragforge.domain.text import Json
     from ragforge.ports.mcp_client import Connect
+
+
+MAX_CHARS = 20_000
+"""Maximum length of a resource that a question mentions."""
+READ_SECONDS = 10.0
+_MENTION = re.compile(r"(?:^|(?<=\s))@([A-Za-z0-9_-]+):(\S+)")
+_AFTER = ".,;!?)"
+"""Punctuation that may follow a resource in a sentence."""
 
 
 class ServerPool:
@@ -153,6 +163,30 @@ class ServerPool:
             raise InputError(f"{server} has no prompt {prompt!r}. It has: {names}.")
         arguments = _match_arguments(f"/{server}:{prompt}", offered[prompt], given)
         return await found.use(lambda connection: connection.word_prompt(prompt, arguments))
+
+    async def read_mentioned(self, question: str) -> list[str]:
+        """Return the resources that a question names as `@server:uri`.
+
+        Each comes with its name, or with why it is missing.
+        """
+        found = {
+            (name, uri): None
+            for name, uri in _MENTION.findall(question)
+            if self.has(name) and not uri.startswith("//")
+        }
+        return list(await asyncio.gather(*(self._read_mentioned(*one) for one in found)))
+
+    async def _read_mentioned(self, name: str, uri: str) -> str:
+        if f"{name}:{uri}" not in self.list_resources():
+            uri = uri.rstrip(_AFTER) or uri
+        try:
+            async with asyncio.timeout(READ_SECONDS):
+                text = keep_beginning(await self.read(name, uri), MAX_CHARS)
+        except TimeoutError:
+            text = f"(It could not be read within {READ_SECONDS:g} seconds.)"
+        except RagForgeError as error:
+            text = f"(It could not be read: {error})"
+        return f"@{name}:{uri}\n{text}"
 
     async def close(self) -> None:
         """End all connections at once."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ragforge import events
-from ragforge.domain.answers import Answer
-from ragforge.domain.chat import Usage
+from ragforge.domain.answers import Passage
+from ragforge.domain.receipts import Receipt
 from ragforge.domain.text import Json
+from ragforge.show.fields import Fields, or_none, round_score
 
 
 def format_retry(event: events.Waiting) -> str:
@@ -21,102 +22,51 @@ def count_attempt(event: events.Waiting) -> str:
 
 def event_to_json(event: events.Event) -> dict[str, Json]:
     """Return an event as an object whose `type` says what it is."""
-    match event:
-        case events.QuestionStored():
-            return {
-                "type": "asked",
-                "conversation_id": event.conversation_id,
-                "turn_index": event.turn_index,
-            }
-        case events.ContextBuilt():
-            return {"type": "context", "receipt": event.receipt.to_json()}
-        case events.Text():
-            return {"type": "text", "text": event.text}
-        case events.Reasoning():
-            return {"type": "reasoning", "text": event.text}
-        case events.ToolStarted():
-            return {
-                "type": "tool_started",
-                "id": event.id,
-                "name": event.name,
-                "arguments": event.arguments,
-                "depth": event.depth,
-            }
-        case events.ToolFinished():
-            return {
-                "type": "tool_finished",
-                "id": event.id,
-                "name": event.name,
-                "arguments": event.arguments,
-                "result": event.result,
-                "success": event.success,
-                "error": event.error,
-                "duration_ms": event.duration_ms,
-                "depth": event.depth,
-            }
-        case events.CommandPrinted():
-            return {"type": "command_printed", "text": event.text}
-        case events.Waiting():
-            return {
-                "type": "waiting",
-                "model": event.model,
-                "attempt": event.attempt,
-                "attempts": event.attempts or None,
-                "problem": event.problem or None,
-                "seconds": round(event.seconds, 1),
-                "chars": event.chars or None,
-            }
-        case events.Used():
-            return {
-                "type": "used",
-                "usage": usage_to_json(event.usage),
-                "window_share": event.window_share and round(event.window_share, 4),
-            }
-        case events.Noticed():
-            return {"type": "notice", "text": event.text}
-        case events.Done():
-            return {"type": "done", "answer": answer_to_json(event.answer)}
+    name, fields = _EVENTS[type(event)]
+    return {"type": name, **fields(event)}
 
 
-def answer_to_json(answer: Answer) -> dict[str, Json]:
-    """Return an answer with everything that belongs to it."""
-    return {
-        "content": answer.content,
-        "conversation_id": answer.conversation_id,
-        "turn_index": answer.turn_index,
-        "model": answer.model,
-        "problem": answer.problem,
-        "stopped": answer.stopped,
-        "reasoning": answer.reasoning,
-        "tool_calls": [
-            {
-                "name": call.tool_name,
-                "arguments": call.arguments,
-                "success": call.success,
-                "error": call.result.error if call.result else None,
-                "duration_ms": call.duration_ms,
-            }
-            for call in answer.tool_calls
-        ],
-        "usage": usage_to_json(answer.usage),
-        "receipt": answer.receipt.to_json(),
-        "passages": [
-            {
-                "source": p.source,
-                "score": round(p.score, 4),
-                "text": p.text,
-                "file": p.file,
-                "line": p.line if p.file else None,
-            }
-            for p in answer.passages
-        ],
-    }
+usage_to_json = Fields("input_tokens output_tokens cached_tokens usd")
+_PASSAGE = Fields("source score text file", score=round_score)
 
 
-def usage_to_json(usage: Usage) -> dict[str, Json]:
-    return {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cached_tokens": usage.cached_tokens,
-        "usd": usage.usd,
-    }
+def _passage_to_json(passage: Passage) -> dict[str, Json]:
+    return _PASSAGE(passage) | {"line": passage.line if passage.file else None}
+
+
+answer_to_json = Fields(
+    "content conversation_id turn_index model problem stopped reasoning tool_calls usage receipt"
+    " passages",
+    tool_calls=Fields("name=tool_name arguments success error=result.error duration_ms"),
+    usage=usage_to_json,
+    receipt=Receipt.to_json,
+    passages=_passage_to_json,
+)
+_EVENTS: dict[type, tuple[str, Fields]] = {
+    events.QuestionStored: ("asked", Fields("conversation_id turn_index")),
+    events.ContextBuilt: ("context", Fields("receipt", receipt=Receipt.to_json)),
+    events.Text: ("text", Fields("text")),
+    events.Reasoning: ("reasoning", Fields("text")),
+    events.ToolStarted: ("tool_started", Fields("id name arguments depth")),
+    events.ToolFinished: (
+        "tool_finished",
+        Fields("id name arguments result success error duration_ms depth"),
+    ),
+    events.CommandPrinted: ("command_printed", Fields("text")),
+    events.Waiting: (
+        "waiting",
+        Fields(
+            "model attempt attempts problem seconds chars",
+            attempts=or_none,
+            problem=or_none,
+            seconds=lambda seconds: round(seconds, 1),
+            chars=or_none,
+        ),
+    ),
+    events.Used: (
+        "used",
+        Fields("usage window_share", usage=usage_to_json, window_share=round_score),
+    ),
+    events.Noticed: ("notice", Fields("text")),
+    events.Done: ("done", Fields("answer", answer=answer_to_json)),
+}

@@ -11,6 +11,7 @@ from ragforge.domain.instants import format_instant
 from ragforge.domain.receipts import describe_absent
 from ragforge.domain.text import to_text
 from ragforge.show.console import fit_line, open_console, print_note, sanitise
+from ragforge.show.fields import Fields, round_score
 from ragforge.show.notes import note_to_json
 from ragforge.show.sessions import name_other
 from ragforge.show.snippets import choose_lines, choose_text, compile_words, cut_snippet
@@ -26,26 +27,27 @@ WIDEST = 100
 SNIPPET_LINES = 4
 
 
+_SCOPE = Fields(
+    "file=scope.file start_line=scope.start_line end_line=scope.end_line"
+    " name=scope.qualified_name type=scope.type language=scope.language score=relevance signals"
+    " signature=scope.signature source=scope.source",
+    score=round_score,
+)
+document_to_json = Fields("place excerpt")
+_FOUND = Fields("timestamp score=relevance confidence found_by", score=round_score)
+_TURN = Fields(
+    "turn_id=turn.uuid turn_index=turn.user.turn_index author=turn.user.author"
+    " question=turn.user.content answer=turn.answer"
+)
+_SUMMARY = Fields(
+    "summary_id=uuid start_turn_index end_turn_index summary=conversation_summary"
+    " actions=actions_summary findings=key_findings files=files_mentioned topics made_by"
+)
+
+
 def code_to_json(hit: CodeHit) -> dict[str, object]:
-    scope = hit.scope
     dated = {} if hit.fetched_at is None else {"fetched_at": format_instant(hit.fetched_at)}
-    return {
-        "file": scope.file,
-        "start_line": scope.start_line,
-        "end_line": scope.end_line,
-        "name": scope.qualified_name,
-        "type": scope.type,
-        "language": scope.language,
-        "score": round(hit.relevance, 4),
-        "signals": list(hit.signals),
-        "signature": scope.signature,
-        "source": scope.source,
-        **dated,
-    }
-
-
-def document_to_json(hit: DocumentHit) -> dict[str, object]:
-    return {"place": hit.place, "excerpt": hit.excerpt}
+    return _SCOPE(hit) | dated
 
 
 def show_code(found: Sequence[CodeHit], query: str, unknown: Sequence[str] = ()) -> None:
@@ -117,34 +119,12 @@ def memory_to_json(
         "level": hit.level,
         "conversation_id": hit.conversation_id,
         "agent": (agents or {}).get(hit.conversation_id or "", AGENT),
-        "timestamp": format_instant(hit.timestamp),
-        "score": round(hit.relevance, 4),
-        "confidence": hit.confidence,
-        "found_by": list(hit.found_by),
+        **_FOUND(hit),
         "aged": [str(one) for one in aged],
     }
     if hit.type == "turn":
-        return facts | {
-            "turn_id": hit.turn.uuid,
-            "turn_index": hit.turn.user.turn_index,
-            "author": hit.turn.user.author,
-            "question": hit.turn.user.content,
-            "answer": hit.turn.answer,
-        }
-    if hit.type == "note":
-        return facts | note_to_json(hit.note)
-    summary = hit.summary
-    return facts | {
-        "summary_id": summary.uuid,
-        "start_turn_index": summary.start_turn_index,
-        "end_turn_index": summary.end_turn_index,
-        "summary": summary.conversation_summary,
-        "actions": summary.actions_summary,
-        "findings": list(summary.key_findings),
-        "files": list(summary.files_mentioned),
-        "topics": list(summary.topics),
-        "made_by": summary.made_by,
-    }
+        return facts | _TURN(hit)
+    return facts | (note_to_json(hit.note) if hit.type == "note" else _SUMMARY(hit.summary))
 
 
 def show_memory(
@@ -170,7 +150,9 @@ def show_memory(
         head = Text(f"{hit.timestamp:%Y-%m-%d %H:%M}", style="cyan")
         head.append(f"  {sanitise(hit.conversation_id)[:8]}", style="dim")
         head.append(f"  {sanitise(_describe_place(hit))}", style="bold")
-        if other := name_other(_find_author(hit), viewer):
+        author = hit.turn.user.author if hit.type == "turn" else None
+        author = hit.note.author if hit.type == "note" else author
+        if other := name_other(author, viewer):
             head.append(f"  {other}", style="magenta")
         if agent := (agents or {}).get(hit.conversation_id or ""):
             head.append(f"  {fit_line(agent, 40)}", style="magenta")
@@ -185,12 +167,6 @@ def show_memory(
             out.print(line)
         for one in aged:
             out.print(Text(f"    {fit_line(str(one), width)}", style="magenta"))
-
-
-def _find_author(hit: HistoryHit) -> str | None:
-    if hit.type == "turn":
-        return hit.turn.user.author
-    return hit.note.author if hit.type == "note" else None
 
 
 def _describe_place(hit: HistoryHit) -> str:

@@ -7,9 +7,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragforge.show.console import fit_line, print_note, print_table
+from ragforge.show.fields import Fields
 
 if TYPE_CHECKING:
-    from ragforge.app.features.imports import FileProblem, ImportReport
+    from ragforge.app.features.imports import ImportReport
 
 WIDEST = 200
 MAX_PROBLEMS = 20
@@ -54,31 +55,21 @@ def show_import(
         print_note("Nothing was stored.")
 
 
+_AGENT = Fields(
+    "files files_read=read files_elsewhere=elsewhere sessions turns messages tool_calls=calls"
+    " bytes=size lines unknown skipped"
+)
+_PROBLEM = Fields("agent path reason")
+_LISTS = Fields(
+    "skipped_lines=lines empty problems",
+    skipped_lines=Fields("agent path line=number reason"),
+    empty=_PROBLEM,
+    problems=_PROBLEM,
+)
+
+
 def import_to_json(report: ImportReport) -> dict[str, object]:
-    return {
-        "agents": {
-            agent: {
-                "files": one.files,
-                "files_read": one.read,
-                "files_elsewhere": one.elsewhere,
-                "sessions": one.sessions,
-                "turns": one.turns,
-                "messages": one.messages,
-                "tool_calls": one.calls,
-                "bytes": one.size,
-                "lines": one.lines,
-                "unknown": dict(one.unknown),
-                "skipped": dict(one.skipped),
-            }
-            for agent, one in report.agents.items()
-        },
-        "skipped_lines": [
-            {"agent": one.agent, "path": str(one.path), "line": one.number, "reason": one.reason}
-            for one in report.lines
-        ],
-        "empty": [_problem_to_json(one) for one in report.empty],
-        "problems": [_problem_to_json(one) for one in report.problems],
-    }
+    return {"agents": {agent: _AGENT(one) for agent, one in report.agents.items()}} | _LISTS(report)
 
 
 def _list_some(sentences: Iterable[str], count: int, what: str) -> None:
@@ -87,10 +78,6 @@ def _list_some(sentences: Iterable[str], count: int, what: str) -> None:
         print_note(fit_line(sentence, WIDEST))
     if (more := count - MAX_PROBLEMS) > 0:
         print_note(f"… and {more:,} other {what}.")
-
-
-def _problem_to_json(problem: FileProblem) -> dict[str, object]:
-    return {"agent": problem.agent, "path": str(problem.path), "reason": problem.reason}
 
 
 def _list_counts(counts: Iterable[tuple[str, int]]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.show.console import sanitise
+from ragforge.show.fields import Fields, or_none
 
 if TYPE_CHECKING:
     from ragforge.domain.mcp_client import ServerReport
@@ -16,18 +17,15 @@ NO_SERVERS = (
 )
 
 
-def server_to_json(report: ServerReport) -> dict[str, object]:
-    spec, offer = report.spec, report.offer
-    return {
-        "name": spec.name,
-        "configured_in": spec.origin,
-        "kind": "http" if spec.url else "stdio",
-        "state": report.state,
-        "problem": report.problem or None,
-        "tools": [tool.name for tool in offer.tools],
-        "resources": [resource.uri for resource in offer.resources],
-        "prompts": [prompt.name for prompt in offer.prompts],
-    }
+server_to_json = Fields(
+    "name=spec.name configured_in=spec.origin kind=spec.url state problem tools=offer.tools"
+    " resources=offer.resources prompts=offer.prompts",
+    kind=lambda url: "http" if url else "stdio",
+    problem=or_none,
+    tools=lambda tool: tool.name,
+    resources=lambda resource: resource.uri,
+    prompts=lambda prompt: prompt.name,
+)
 
 
 def format_servers(reports: Sequence[ServerReport]) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.domain.instants import format_instant
 from ragforge.show.console import fit_line, open_console, print_note, print_table, sanitise
+from ragforge.show.fields import Fields
 from ragforge.show.sessions import name_other, shorten_id
 
 if TYPE_CHECKING:
@@ -17,40 +17,18 @@ if TYPE_CHECKING:
 WIDEST = 120
 
 
-def note_to_json(note: Note) -> dict[str, object]:
-    return {
-        "note_id": note.uuid,
-        "text": note.text,
-        "tags": list(note.tags),
-        "supersedes": note.supersedes,
-        "is_rule": note.is_rule,
-        "corrects": list(note.corrects),
-        "conversation_id": note.conversation_id,
-        "project_path": note.project_path,
-        "created_at": format_instant(note.created_at),
-        "author": note.author,
-        "visibility": note.visibility,
-    }
+note_to_json = Fields(
+    "note_id=uuid text tags supersedes is_rule corrects conversation_id project_path created_at"
+    " author visibility"
+)
 
 
-def rule_to_json(rule: Rule) -> dict[str, object]:
-    return {
-        "id": rule.id,
-        "text": rule.text,
-        "when": format_instant(rule.when),
-        "author": rule.author,
-        "source": rule.source or "note",
-        "replaced_by": None if rule.replaced_by is None else rule.replaced_by.id,
-    }
+rule_to_json = Fields(
+    "id text when author source replaced_by=replaced_by.id", source=lambda name: name or "note"
+)
 
 
-def correction_to_json(one: Correction) -> dict[str, object]:
-    return {
-        "id": one.id,
-        "newer": rule_to_json(one.newer),
-        "older": rule_to_json(one.older),
-        "is_linked": one.is_linked,
-    }
+correction_to_json = Fields("id newer older is_linked", newer=rule_to_json, older=rule_to_json)
 
 
 def show_rules(rules: Sequence[Rule]) -> None:
@@ -82,7 +60,7 @@ def format_correction(one: Correction) -> str:
     may = "replaces" if one.is_linked else "may replace"
     lines = [f"{one.id}: the newer {may} the older"]
     for name, rule in (("newer", one.newer), ("older", one.older)):
-        source = fit_line(rule.source or f"note {shorten_id(rule.id)}", WIDEST)
+        source = fit_line(name_source(rule), WIDEST)
         lines.append(f"  {name}: {fit_line(rule.text, WIDEST)} ({source}, {rule.when:%Y-%m-%d})")
     return "\n".join(lines)
 
@@ -101,6 +79,11 @@ def format_kept(
     if doubtful:
         lines.append("It may replace an older note. To decide, run: ragforge memory review")
     return lines
+
+
+def name_source(rule: Rule) -> str:
+    """Return where a rule comes from: the agent and the session, or the note."""
+    return rule.source or f"note {shorten_id(rule.id)}"
 
 
 def _name_replacing(rule: Rule) -> str:
@@ -167,19 +150,8 @@ def show_summaries(found: Sequence[Summary]) -> None:
         out.print()
 
 
-def summary_to_json(summary: Summary) -> dict[str, object]:
-    return {
-        "summary_id": summary.uuid,
-        "conversation_id": summary.conversation_id,
-        "level": summary.level,
-        "turns": [summary.start_turn_index, summary.end_turn_index],
-        "chars": [summary.char_range_start, summary.char_range_end],
-        "conversation_summary": summary.conversation_summary,
-        "actions_summary": summary.actions_summary,
-        "key_findings": list(summary.key_findings),
-        "files_mentioned": list(summary.files_mentioned),
-        "tools_used": list(summary.tools_used),
-        "topics": list(summary.topics),
-        "made_by": summary.made_by,
-        "created_at": format_instant(summary.created_at),
-    }
+summary_to_json = Fields(
+    "summary_id=uuid conversation_id level turns=start_turn_index,end_turn_index"
+    " chars=char_range_start,char_range_end conversation_summary actions_summary key_findings"
+    " files_mentioned tools_used topics made_by created_at"
+)

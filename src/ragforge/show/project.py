@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ragforge.show.console import open_console, print_note, print_table, sanitise
+from ragforge.show.fields import Fields
 
 if TYPE_CHECKING:
     from ragforge.app.features.code import IngestionReport, ProjectStatus
@@ -35,11 +36,13 @@ def show_status(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> None:
     if not found.known:
         print_note(f"{found.path} is not indexed yet. Run: ragforge ingest")
         return
+    state = "up to date" if found.is_fresh else "not up to date"
+    state = str(found.reading) if found.reading is not None else state
     rows = [
         ["project", found.path],
         *(["repository", remote] for remote in found.remotes),
         *(["also at", place] for place in found.checkouts if not place.endswith(f":{found.path}")),
-        ["state", _describe_state(found)],
+        ["state", state],
         ["files", f"{found.files:,}"],
         ["scopes", f"{found.scopes:,}"],
         ["model", found.model or "none: only words are searched"],
@@ -54,12 +57,6 @@ def show_status(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> None:
     waiting = jobs["pending"] + jobs["running"]
     rows.append(["jobs", f"{waiting:,} waiting, {jobs['dead']:,} failed"])
     print_table(["Code", ""], rows)
-
-
-def _describe_state(found: ProjectStatus) -> str:
-    if found.reading is not None:
-        return str(found.reading)
-    return "up to date" if found.is_fresh else "not up to date"
 
 
 def describe_reindexing(words: ReindexProgress) -> str:
@@ -77,18 +74,11 @@ def _format_changed(found: ProjectStatus) -> str:
     return f"{found.changed_files:,} in the newest {seen}; --check compares all"
 
 
+_REPORT = Fields("project_id files read copied removed scopes related")
+
+
 def report_to_json(report: IngestionReport, embedded: int, verbose: bool) -> dict[str, object]:
-    facts: dict[str, object] = {
-        "project_id": report.project_id,
-        "files": report.files,
-        "read": report.read,
-        "copied": report.copied,
-        "removed": report.removed,
-        "scopes": report.scopes,
-        "related": report.related,
-        "embedded": embedded,
-        "skipped": dict(report.reasons),
-    }
+    facts = {**_REPORT(report), "embedded": embedded, "skipped": dict(report.reasons)}
     if verbose:
         facts["skipped_files"] = [[file.path, file.reason] for file in report.skipped]
     return facts

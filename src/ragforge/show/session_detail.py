@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.domain.authors import AGENT
-from ragforge.domain.instants import format_instant
 from ragforge.domain.text import to_text
 from ragforge.show.console import fit_line, open_console, print_note, sanitise
+from ragforge.show.fields import Fields
 from ragforge.show.sessions import NO_TITLE, session_to_json, shorten_id
 
 if TYPE_CHECKING:
@@ -29,65 +29,35 @@ def detail_to_json(found: SessionDetail) -> dict[str, object]:
         "branch_of": found.branch_of,
         "branches": list(found.branches),
         "turns": [turn_to_json(turn, found.states.turns.get(turn.uuid)) for turn in found.turns],
-        "summaries": [_summary_to_json(*one) for one in found.summaries],
-        "failed_jobs": [
-            {"key": job.key, "kind": job.kind, "error": job.error}
-            for job in found.states.failed_jobs
+        "summaries": [
+            _SUMMARY_PLACE(one) | {"covers": list(covers)} | _SUMMARY(one)
+            for one, covers in found.summaries
         ],
+        "failed_jobs": [_FAILED_JOB(job) for job in found.states.failed_jobs],
     }
 
 
 def turn_to_json(turn: Turn, state: TurnState | None = None) -> dict[str, object]:
     return {
-        "turn_index": turn.user.turn_index,
-        "turn_id": turn.uuid,
-        "timestamp": format_instant(turn.user.timestamp),
-        "author": turn.user.author,
-        "question": turn.user.content,
-        "answer": turn.answer,
-        "messages": [
-            {
-                "message_id": said.uuid,
-                "role": said.role,
-                "content": said.content,
-                "reasoning": said.reasoning,
-                "model": said.model,
-                "token_count": said.token_count,
-                "usd": said.usd,
-            }
-            for said in (turn.user, *turn.replies)
-        ],
-        "tool_calls": [_call_to_json(call) for call in turn.tool_calls],
+        **_TURN(turn),
+        "messages": [_MESSAGE(said) for said in (turn.user, *turn.replies)],
+        "tool_calls": [_CALL(call) for call in turn.tool_calls],
         "states": list(state.names) if state else ["stored"],
         "error": state.error if state else None,
     }
 
 
-def _call_to_json(call: ToolCall) -> dict[str, object]:
-    return {
-        "tool_name": call.tool_name,
-        "arguments": call.arguments,
-        "success": call.success,
-        "duration_ms": call.duration_ms,
-        "result": call.result.result if call.result else None,
-        "error": call.result.error if call.result else None,
-    }
-
-
-def _summary_to_json(summary: Summary, covers: Sequence[int]) -> dict[str, object]:
-    return {
-        "summary_id": summary.uuid,
-        "level": summary.level,
-        "start_turn_index": summary.start_turn_index,
-        "end_turn_index": summary.end_turn_index,
-        "covers": list(covers),
-        "parent_summaries": list(summary.parent_summaries),
-        "conversation_summary": summary.conversation_summary,
-        "actions_summary": summary.actions_summary,
-        "key_findings": list(summary.key_findings),
-        "files_mentioned": list(summary.files_mentioned),
-        "made_by": summary.made_by,
-    }
+_TURN = Fields(
+    "turn_index=user.turn_index turn_id=uuid timestamp=user.timestamp author=user.author"
+    " question=user.content answer"
+)
+_MESSAGE = Fields("message_id=uuid role content reasoning model token_count usd")
+_CALL = Fields("tool_name arguments success duration_ms result=result.result error=result.error")
+_SUMMARY_PLACE = Fields("summary_id=uuid level start_turn_index end_turn_index")
+_SUMMARY = Fields(
+    "parent_summaries conversation_summary actions_summary key_findings files_mentioned made_by"
+)
+_FAILED_JOB = Fields("key kind error")
 
 
 def show_detail(found: SessionDetail, wanted: int, full: bool) -> None:
@@ -184,11 +154,7 @@ def _describe_coverage(summary: Summary, covers: Sequence[int]) -> str:
         return f"turns {first} to {last}, made of {made_of}"
     if list(covers) == list(range(first, last + 1)):
         return f"turns {first} to {last}"
-    return f"turns {_format_numbers(covers)}"
-
-
-def _format_numbers(turns: Sequence[int]) -> str:
-    return ", ".join(map(str, turns)) or "none any more"
+    return f"turns {', '.join(map(str, covers)) or 'none any more'}"
 
 
 def _show_text(out: Console, text: str, full: bool, style: str = "") -> None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from ragforge.domain import authors
 from ragforge.domain.conversations import SHORT_ID
-from ragforge.domain.instants import format_instant
 from ragforge.errors import ConversationNotFound
 from ragforge.show.console import fit_line, open_console, print_note, print_table, sanitise
+from ragforge.show.fields import Fields, round_score
 
 if TYPE_CHECKING:
     from ragforge.app import App
@@ -116,26 +116,13 @@ def _make_row(line: SessionLine, with_directory: bool, with_summary: bool) -> li
     ]
 
 
-def session_to_json(conversation: Conversation) -> dict[str, object]:
-    return {
-        "conversation_id": conversation.uuid,
-        "title": conversation.title,
-        "summary": conversation.summary,
-        "status": conversation.status,
-        "cwd": conversation.cwd,
-        "project_path": conversation.project_path,
-        "tags": list(conversation.tags),
-        "turn_count": conversation.turn_count,
-        "created_at": format_instant(conversation.created_at),
-        "updated_at": format_instant(conversation.updated_at),
-        "author": conversation.author,
-        "agent": conversation.agent,
-        "agent_version": conversation.agent_version,
-        "agent_session": conversation.agent_session,
-        "git_branch": conversation.git_branch,
-        "parent_id": conversation.parent_id,
-        "visibility": conversation.visibility,
-    }
+session_to_json = Fields(
+    "conversation_id=uuid title summary status cwd project_path tags turn_count created_at"
+    " updated_at author agent agent_version agent_session git_branch parent_id visibility"
+)
+_SIMILARITY = Fields(
+    "score found_by turn_index=turn.user.turn_index question=turn.user.content", score=round_score
+)
 
 
 def line_to_json(line: SessionLine) -> dict[str, object]:
@@ -143,13 +130,7 @@ def line_to_json(line: SessionLine) -> dict[str, object]:
 
 
 def similar_to_json(one: SimilarConversation) -> dict[str, object]:
-    return {
-        **session_to_json(one.conversation),
-        "score": round(one.score, 4),
-        "found_by": list(one.found_by),
-        "turn_index": one.turn.user.turn_index if one.turn else None,
-        "question": one.turn.user.content if one.turn else None,
-    }
+    return session_to_json(one.conversation) | _SIMILARITY(one)
 
 
 def show_similar(

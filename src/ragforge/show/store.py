@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.domain.instants import format_instant
 from ragforge.show.console import fit_line, print_note, print_table
+from ragforge.show.fields import Fields
 
 if TYPE_CHECKING:
     from ragforge.app.wiring.stores import Health, RescueReport, VacuumReport
@@ -28,14 +28,7 @@ def show_store(health: Health, counts: Mapping[str, int]) -> None:
     print_table(["Store", ""], rows)
 
 
-def rescue_to_json(report: RescueReport) -> dict[str, object]:
-    return {
-        "saved": report.saved,
-        "partly": report.partly,
-        "lost": report.lost,
-        "notes": report.notes,
-        "notes_lost": report.notes_lost,
-    }
+rescue_to_json = Fields("saved partly lost notes notes_lost")
 
 
 def show_rescue(report: RescueReport, damaged: str, place: str) -> None:
@@ -50,13 +43,7 @@ def show_rescue(report: RescueReport, damaged: str, place: str) -> None:
     print_note(f"To use it, replace {damaged} with it, then run: ragforge ingest")
 
 
-def vacuum_to_json(report: VacuumReport) -> dict[str, object]:
-    return {
-        "before": report.before,
-        "after": report.after,
-        "given_back": report.given_back,
-        "delayed": report.is_delayed,
-    }
+vacuum_to_json = Fields("before after given_back delayed=is_delayed")
 
 
 def show_vacuum(report: VacuumReport, place: str) -> None:
@@ -85,7 +72,7 @@ def show_jobs(found: Sequence[Job], counts: JobCounts) -> None:
     """Show jobs with their owners, the number of each status, and those of other users."""
     rows = [
         [
-            _name_kind(job),
+            _name_kind(job.kind),
             job.status,
             fit_line(job.owner or "any user", 40),
             str(job.attempts),
@@ -104,20 +91,11 @@ def show_jobs(found: Sequence[Job], counts: JobCounts) -> None:
         print_note(f"Jobs that only their owners can do: {', '.join(others)}.")
 
 
-def job_to_json(job: Job) -> dict[str, object]:
-    return {
-        "key": job.key,
-        "kind": _name_kind(job),
-        "status": job.status,
-        "attempts": job.attempts,
-        "error": job.error,
-        "run_after": format_instant(job.run_after),
-        "created_at": format_instant(job.created_at),
-        "owner": job.owner,
-        "machine": job.machine,
-    }
+def _name_kind(kind: str) -> str:
+    """Return a kind without the project that an ingestion belongs to."""
+    return kind.partition(":")[0]
 
 
-def _name_kind(job: Job) -> str:
-    """Return the kind without the project that an ingestion belongs to."""
-    return job.kind.partition(":")[0]
+job_to_json = Fields(
+    "key kind status attempts error run_after created_at owner machine", kind=_name_kind
+)

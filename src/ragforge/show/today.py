@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from ragforge.domain.instants import format_instant
 from ragforge.show.console import fit_line, open_console, print_note
-from ragforge.show.notes import rule_to_json
+from ragforge.show.fields import Fields
+from ragforge.show.notes import name_source, rule_to_json
 from ragforge.show.sessions import name_other, shorten_id
 
 if TYPE_CHECKING:
-    from ragforge.app.features.notes import Rule
     from ragforge.app.features.today import Today, TodaySession
 
 WIDEST = 120
@@ -21,37 +20,16 @@ DEEPER = "  "
 """Begins lines that say more about the line above."""
 
 
-def today_to_json(report: Today) -> dict[str, object]:
-    return {
-        "since": format_instant(report.since),
-        "sessions": [
-            {
-                "conversation_id": one.conversation.uuid,
-                "title": one.conversation.title,
-                "agent": one.conversation.agent,
-                "author": one.conversation.author,
-                "project_path": one.conversation.project_path,
-                "git_branch": one.conversation.git_branch,
-                "questions": list(one.questions),
-                "answer": one.answer,
-                "edited": list(one.edited),
-                "is_open": one.is_open,
-            }
-            for one in report.sessions
-        ],
-        "commits": [
-            {
-                "id": one.id,
-                "when": format_instant(one.when),
-                "author": one.author,
-                "subject": one.subject,
-            }
-            for one in report.commits
-        ],
-        "decisions": [rule_to_json(one) for one in report.decisions],
-        "uncommitted": list(report.uncommitted),
-        "to_review": report.to_review,
-    }
+today_to_json = Fields(
+    "since sessions commits decisions uncommitted to_review",
+    sessions=Fields(
+        "conversation_id=conversation.uuid title=conversation.title agent=conversation.agent"
+        " author=conversation.author project_path=conversation.project_path"
+        " git_branch=conversation.git_branch questions answer edited is_open"
+    ),
+    commits=Fields("id when author subject"),
+    decisions=rule_to_json,
+)
 
 
 def show_today(report: Today, viewer: str | None, everywhere: bool) -> None:
@@ -64,7 +42,7 @@ def show_today(report: Today, viewer: str | None, everywhere: bool) -> None:
     for heading, lines in (
         ("Done", [line for one in report.sessions for line in _tell(one, viewer, everywhere)]),
         ("Commits", [f"{one.id}  {one.subject} ({one.author})" for one in report.commits]),
-        ("Decided", [f"{one.text} ({_name_source(one)})" for one in report.decisions]),
+        ("Decided", [f"{one.text} ({name_source(one)})" for one in report.decisions]),
         ("Open", list(_list_open(report, viewer, everywhere))),
     ):
         if lines:
@@ -107,10 +85,6 @@ def _name(one: TodaySession, viewer: str | None, everywhere: bool) -> str:
         "1 question" if count == 1 else f"{count} questions",
     ]
     return ", ".join(part for part in parts if part)
-
-
-def _name_source(rule: Rule) -> str:
-    return rule.source or f"note {shorten_id(rule.id)}"
 
 
 def _list_files(files: Sequence[str]) -> str:

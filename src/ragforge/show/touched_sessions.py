@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from ragforge.domain.authors import name_other_agent
 from ragforge.domain.code import TOUCH_KINDS
-from ragforge.domain.instants import format_instant
 from ragforge.show.console import fit_line, open_console, sanitise
+from ragforge.show.fields import Fields
 from ragforge.show.sessions import NO_TITLE, session_to_json, shorten_id
 
 if TYPE_CHECKING:
-    from ragforge.app.features.sessions import CodeState, ConversationAbout, TouchedCode
+    from ragforge.app.features.sessions import ConversationAbout, TouchedCode
     from ragforge.domain.code import Touch
 
 TURNS = 10
@@ -23,44 +23,28 @@ WIDEST = 100
 
 
 def about_to_json(one: ConversationAbout) -> dict[str, object]:
-    touched = [_touched_to_json(code) for code in one.touched]
+    touched = [_TOUCH(code) | {"since": _since_to_json(code)} for code in one.touched]
     return {**session_to_json(one.conversation), "touched": touched}
 
 
-def _touched_to_json(one: TouchedCode) -> dict[str, object]:
-    return {
-        "turn_index": one.touch.first_turn,
-        "last_turn_index": one.touch.last_turn,
-        "by_summary": one.touch.by_summary,
-        "timestamp": format_instant(one.touch.when),
-        "how": one.touch.how,
-        "file": one.touch.file,
-        "name": one.touch.name,
-        "since": _since_to_json(one.since, one.touch),
-    }
+_TOUCH = Fields(
+    "turn_index=touch.first_turn last_turn_index=touch.last_turn by_summary=touch.by_summary"
+    " timestamp=touch.when how=touch.how file=touch.file name=touch.name"
+)
+_STATE = Fields("same_content=is_same commits", commits=Fields("id date=when author subject"))
 
 
-def _since_to_json(since: CodeState, touch: Touch) -> dict[str, object]:
+def _since_to_json(code: TouchedCode) -> dict[str, object]:
+    since = code.since
     first, last = since.lines or (None, None)
     return {
         "state": since.state,
-        "text": since.describe(touch),
+        "text": since.describe(code.touch),
         "file": since.file,
         "name": since.name,
         "start_line": first,
         "end_line": last,
-        "same_content": since.is_same,
-        "commits": None
-        if since.commits is None
-        else [
-            {
-                "id": commit.id,
-                "date": format_instant(commit.when),
-                "author": commit.author,
-                "subject": commit.subject,
-            }
-            for commit in since.commits
-        ],
+        **_STATE(since),
     }
 
 
@@ -79,7 +63,8 @@ def show_about(found: Sequence[ConversationAbout], with_directory: bool) -> None
             head.append(f"  {fit_line(agent, 40)}", style="magenta")
         head.append(f"  {fit_line(about.title or NO_TITLE, WIDEST)}", style="bold")
         out.print(head)
-        turns = [list(group) for _, group in groupby(one.touched, _get_turns)]
+        groups = groupby(one.touched, lambda code: _format_turns(code.touch))
+        turns = [list(group) for _, group in groups]
         for touched in turns[:TURNS]:
             _show_turn(touched)
         if len(turns) > TURNS:
@@ -108,10 +93,6 @@ def _show_turn(touched: Sequence[TouchedCode]) -> None:
             out.print(Text(f"    and {more} more commits", style="dim"))
     if len(touched) > THINGS:
         out.print(Text(f"    and {len(touched) - THINGS} more", style="dim"))
-
-
-def _get_turns(one: TouchedCode) -> tuple[int, int]:
-    return one.touch.first_turn, one.touch.last_turn
 
 
 def _format_turns(touch: Touch) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.config.mcp_client import MAX_ENTRY_CHARS, list_proposed
 from ragforge.show.console import fit_line, print_note, print_table
+from ragforge.show.fields import Fields
 
 if TYPE_CHECKING:
     from ragforge.app.wiring.trust import FolderDecision, TrustQuestion
@@ -92,13 +93,11 @@ def question_to_json(question: TrustQuestion) -> dict[str, object]:
     }
 
 
+_DECISION = Fields("trusted readable decided_at")
+
+
 def decision_to_json(folder: str, decision: FolderDecision) -> dict[str, object]:
-    return {
-        "folder": folder,
-        "trusted": decision.trusted,
-        "readable": decision.readable,
-        "decided_at": decision.decided_at,
-    }
+    return {"folder": folder} | _DECISION(decision)
 
 
 def show_decisions(decisions: Mapping[str, FolderDecision]) -> None:

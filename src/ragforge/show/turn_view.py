@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -91,12 +90,7 @@ class TurnView:
         self._below.begin()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
         self._finish_words()
         for call, _ in self._running.values():
             self._print(self._format_interrupted(call))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.show.console import print_note, print_table
+from ragforge.show.fields import Fields
 
 if TYPE_CHECKING:
     from ragforge.app.features.usage import UsageGroup, UsageReport
@@ -24,17 +25,12 @@ def usage_to_json(report: UsageReport) -> dict[str, object]:
     }
 
 
-def _count(group: UsageGroup) -> dict[str, object]:
-    usage = group.usage
-    return {
-        "requests": usage.requests,
-        "input_tokens": usage.input_tokens,
-        "cached_tokens": usage.cached_tokens,
-        "cache_write_tokens": usage.written_tokens,
-        "output_tokens": usage.output_tokens,
-        "usd": None if usage.usd is None else round(usage.usd, 6),
-        "unpriced_requests": group.unpriced,
-    }
+_count = Fields(
+    "requests=usage.requests input_tokens=usage.input_tokens cached_tokens=usage.cached_tokens"
+    " cache_write_tokens=usage.written_tokens output_tokens=usage.output_tokens usd=usage.usd"
+    " unpriced_requests=unpriced",
+    usd=lambda usd: round(usd, 6),
+)
 
 
 def show_usage(report: UsageReport, empty: str) -> None:

@@ -15,11 +15,11 @@ import pytest
 from ragforge import __version__
 from ragforge.cli import main
 from ragforge.cli.arguments import (
+    arrange,
     clean,
-    expand_terminal_options,
-    move_global_options_first,
     wants_debug,
 )
+from ragforge.cli.options import flag, option
 from ragforge.errors import ConversationNotFound, InputError
 from tests.fakes.trust import trust_folder
 from tests.unit.cli.conftest import FakeApp, Ragforge
@@ -289,7 +289,7 @@ def test_global_options_may_be_anywhere(ragforge: Ragforge) -> None:
 
 def test_what_follows_two_dashes_is_not_an_option() -> None:
     arguments = ["ask", "--", "--store", "--debug"]
-    assert move_global_options_first(arguments) == arguments
+    assert arrange(arguments) == arguments
     assert not wants_debug(arguments)
     assert wants_debug(["ask", "--debug", "--", "x"])
 
@@ -326,7 +326,7 @@ def test_the_list_of_commands_fits_into_a_narrow_terminal(ragforge: Ragforge) ->
     ],
 )
 def test_options_of_the_terminal_are_spelled_out(given: list[str], parsed: list[str]) -> None:
-    assert expand_terminal_options(given) == parsed
+    assert arrange(given) == parsed
 
 
 @pytest.mark.parametrize("option", ["-c", "-r", "--verbose"])
@@ -340,3 +340,11 @@ def test_without_a_terminal_or_a_command_the_help_is_shown(ragforge: Ragforge) -
     assert (shown.code, shown.err) == (0, "")
     assert "Exit codes:" in shown.out
     assert ragforge("-c").code == 2
+
+
+def test_an_option_is_written_as_its_help_names_it() -> None:
+    made = option("-o --output FILE", "Where to write it.")
+    plain = flag("--full", "Everything.")
+
+    assert (made.param_decls, made.metavar, made.default) == (("-o", "--output"), "FILE", None)
+    assert (plain.param_decls, plain.metavar, plain.default) == (("--full",), None, False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -24,19 +24,16 @@ class FakeCatalog:
     """Tools that do what their names say."""
 
     instructions = "Ask."
+    lists: ClassVar[dict[str, Content]] = {
+        "tools/list": {"tools": [{"name": "echo"}]},
+        "prompts/list": {"prompts": []},
+        "resources/list": {"resources": []},
+        "resources/templates/list": {"resourceTemplates": []},
+    }
     roots_forgotten = 0
 
     def __init__(self) -> None:
         self.started = asyncio.Event()
-
-    def list_tools(self) -> list[Content]:
-        return [{"name": "echo"}]
-
-    def list_prompts(self) -> list[Content]:
-        return []
-
-    def list_resources(self) -> list[Content]:
-        return []
 
     def forget_roots(self) -> None:
         self.roots_forgotten += 1

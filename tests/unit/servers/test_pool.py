@@ -18,7 +18,6 @@ from ragforge.domain.mcp_client import (
     ServerTool,
 )
 from ragforge.errors import InputError, ServerError, ServerGone
-from ragforge.mcp_client.mentions import read_mentioned
 from ragforge.mcp_client.names import name_tool
 from ragforge.mcp_client.pool import ServerPool
 from ragforge.mcp_client.server import MAX_RESTARTS, ServerLimits
@@ -209,14 +208,14 @@ async def test_resources_that_a_question_names_come_with_it_or_with_the_reason()
     async with pool_of(machine, "works", "dead") as pool:
         await pool.wait()
         question = "Is @works-0:weather://today, better than @works-0:weather://then or a@b:c?"
-        assert await read_mentioned(pool, question) == [
+        assert await pool.read_mentioned(question) == [
             "@works-0:weather://today\nSunny.",
             "@works-0:weather://then\n(It could not be read: MCP server works-0: there is no such "
             "resource)",
         ]
-        (dead,) = await read_mentioned(pool, "Read @dead-1:x://y")
+        (dead,) = await pool.read_mentioned("Read @dead-1:x://y")
         assert "cannot be started" in dead
-        assert await read_mentioned(pool, "mail me @unknown:thing and @src/login.py") == []
+        assert await pool.read_mentioned("mail me @unknown:thing and @src/login.py") == []
 
 
 async def test_a_prompt_takes_its_words_in_order_or_by_name() -> None:

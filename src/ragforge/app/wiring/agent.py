@@ -18,7 +18,6 @@ from ragforge.domain.chat import Image
 from ragforge.domain.conversations import ToolCall
 from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool
-from ragforge.mcp_client.mentions import read_mentioned
 from ragforge.mcp_client.pool import ServerPool
 from ragforge.memory.context_tags import fence, make_mark
 from ragforge.memory.record import Recorder
@@ -67,7 +66,7 @@ class ProjectServices:
 
     async def prepare(self, turn: TurnEnvironment, question: str, max_chars: int) -> str:
         await self.servers.wait()
-        resources = await read_mentioned(self.servers, question)
+        resources = await self.servers.read_mentioned(question)
         for line in self.servers.take_news():
             turn.on_event(Noticed(line))
         mark = make_mark(turn.conversation_id)

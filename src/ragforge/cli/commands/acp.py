@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from ragforge.cli.exit_codes import FAILED
 from ragforge.cli.guard import run_server
-
-if TYPE_CHECKING:
-    from ragforge.cli.loading import GlobalOptions
-    from ragforge.config import Settings
+from ragforge.cli.loading import GlobalOptions, get_options, load_quietly
 
 MISSING = (
     "ragforge acp: the library for editors is not installed. "
@@ -24,13 +18,9 @@ MISSING = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    app.command("acp", epilog="acp")(acp)
-
-
-def acp(context: typer.Context) -> None:
+def acp() -> None:
     """Run as the agent of an editor, over the Agent Client Protocol."""
-    raise typer.Exit(serve_acp(context.obj))
+    raise typer.Exit(serve_acp(get_options()))
 
 
 def serve_acp(options: GlobalOptions) -> int:
@@ -46,16 +36,6 @@ def serve_acp(options: GlobalOptions) -> int:
         sys.stderr.write(MISSING)
         return FAILED
 
-    def load(folder: Path) -> Settings:
-        from ragforge.app.wiring import log
-        from ragforge.config import load_settings
-
-        settings = load_settings(folder, options.settings).settings
-        log.open_log(
-            Path(settings.agent.state_dir), os.environ.get(log.VARIABLE), debug=options.debug
-        )
-        return settings
-
     async def run() -> None:
         this, loop = asyncio.current_task(), asyncio.get_running_loop()
         incoming, outgoing = take_streams()
@@ -67,7 +47,12 @@ def serve_acp(options: GlobalOptions) -> int:
 
         output = Output(outgoing, leave)
         try:
-            await serve(load, __version__, read_lines(incoming), output.send)
+            await serve(
+                lambda folder: load_quietly(folder, options),
+                __version__,
+                read_lines(incoming),
+                output.send,
+            )
         finally:
             output.close()
 

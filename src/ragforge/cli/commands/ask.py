@@ -3,132 +3,73 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import select
 import stat
 import sys
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import typer
 
 from ragforge.cli import outputs
 from ragforge.cli.guard import EndingSignals
-from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption, ModeOption, complete_session
+from ragforge.cli.loading import get_current_directory, load
+from ragforge.cli.options import JsonOption, ModeOption, argument, complete_session, flag, option
 from ragforge.cli.progress import read_first
-from ragforge.cli.script_options import (
-    limit_steps,
-    read_allowed,
-    read_instructions,
-    read_schema,
-)
-from ragforge.cli.state import load, open_for
+from ragforge.cli.state import open_here
 from ragforge.cli.trust_questions import settle_reading
-from ragforge.cli.turns import Turns
+from ragforge.errors import InputError
 from ragforge.show.console import print_note
 
 if TYPE_CHECKING:
     from ragforge.app import App
+    from ragforge.config import Settings
+    from ragforge.domain.chat import JsonSchema
+    from ragforge.permissions import Approve
 
 INTERRUPTED = "Interrupted. What was done is kept; `ragforge -c`, then /retry, resumes it."
 MAX_QUESTION_BYTES = 10_000_000
 PIPE_SECONDS = 3.0
 
 
-class InputForm(StrEnum):
-    """How questions are read."""
-
-    text = "text"
-    stream = "stream-json"
-
-
-class Form(StrEnum):
-    """How an answer is printed."""
-
-    text = "text"
-    json = "json"
-    stream = "stream-json"
-
-
-def register(app: typer.Typer) -> None:
-    app.command("ask", epilog="ask")(ask)
+InputForm: TypeAlias = Literal["text", "stream-json"]
+Form: TypeAlias = Literal["text", "json", "stream-json"]
 
 
 def ask(
-    context: typer.Context,
-    question: Annotated[
-        str | None,
-        typer.Argument(metavar="QUESTION", help="The question; '-' reads it from stdin."),
-    ] = None,
+    question: str | None = argument("QUESTION", "The question; '-' reads it from stdin.", None),
     *,
-    resume_last: Annotated[
-        bool,
-        typer.Option("-c", "--continue", help="In the last session here; the default."),
-    ] = False,
-    new: Annotated[bool, typer.Option("--new", help="In a new session.")] = False,
-    session: Annotated[
-        str | None,
-        typer.Option(
-            "--session",
-            metavar="ID",
-            help="In this session: its first characters.",
-            autocompletion=complete_session,
-        ),
-    ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Change files in the project without asking.")
-    ] = False,
+    resume_last: bool = flag("-c --continue", "In the last session here; the default."),
+    new: bool = flag("--new", "In a new session."),
+    session: str | None = option(
+        "--session ID", "In this session: its first characters.", autocompletion=complete_session
+    ),
+    yes: bool = flag("--yes -y", "Change files in the project without asking."),
     mode: ModeOption = None,
-    stdin: Annotated[
-        bool, typer.Option("--stdin", help="Wait for piped input as long as it takes.")
-    ] = False,
-    form: Annotated[
-        Form,
-        typer.Option(
-            "--output", help="The answer as text or JSON, or each event as a line of JSON."
-        ),
-    ] = Form.text,
+    stdin: bool = flag("--stdin", "Wait for piped input as long as it takes."),
+    form: Form = option(
+        "--output", "The answer as text or JSON, or each event as a line of JSON.", "text"
+    ),
     as_json: JsonOption = False,
-    input_form: Annotated[
-        InputForm,
-        typer.Option("--input", help="stream-json: a message per line of stdin, until it ends."),
-    ] = InputForm.text,
-    max_turns: Annotated[
-        int | None,
-        typer.Option(
-            "--max-turns",
-            metavar="N",
-            min=1,
-            max=10_000,
-            help="The model must conclude after N steps.",
-        ),
-    ] = None,
-    allowed: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allowed-tools",
-            metavar="RULES",
-            help="Allow this without asking: 'edit_file,run_command(make test)'.",
-        ),
-    ] = None,
-    instructions: Annotated[
-        str,
-        typer.Option(
-            "--append-system-prompt",
-            metavar="TEXT",
-            help="Instructions after the system prompt; @FILE reads them.",
-        ),
-    ] = "",
-    output_schema: Annotated[
-        str | None,
-        typer.Option(
-            "--output-schema",
-            metavar="FILE|JSON",
-            help="The answer is JSON that fits this JSON schema.",
-        ),
-    ] = None,
+    input_form: InputForm = option(
+        "--input", "stream-json: a message per line of stdin, until it ends.", "text"
+    ),
+    max_turns: int | None = option(
+        "--max-turns N", "The model must conclude after N steps.", min=1, max=10_000
+    ),
+    allowed: list[str] | None = option(
+        "--allowed-tools RULES", "Allow this without asking: 'edit_file,run_command(make test)'."
+    ),
+    instructions: str = option(
+        "--append-system-prompt TEXT", "Instructions after the system prompt; @FILE reads them.", ""
+    ),
+    output_schema: str | None = option(
+        "--output-schema FILE|JSON", "The answer is JSON that fits this JSON schema."
+    ),
 ) -> None:
     """Ask a question; it and the answer are remembered.
 
@@ -139,27 +80,27 @@ def ask(
         raise typer.BadParameter("choose one of --continue, --new and --session")
     if yes and mode is not None:
         raise typer.BadParameter("choose one of --yes and --mode")
-    form = Form.json if as_json else form
-    streams = input_form is InputForm.stream
-    if streams and (form is not Form.stream or question is not None):
+    form = "json" if as_json else form
+    streams = input_form == "stream-json"
+    if streams and (form != "stream-json" or question is not None):
         raise typer.BadParameter(
             "it needs --output stream-json, and no QUESTION", param_hint="--input"
         )
     text = "" if streams else read_question(question, stdin)
-    turns = Turns(
+    turns = outputs.Turns(
         _make_output(form, output_schema is not None),
         "accept-edits" if yes else mode or "ask",
-        read_allowed(allowed or []),
-        read_instructions(instructions),
-        read_schema(output_schema),
+        _read_allowed(allowed or []),
+        _read_instructions(instructions),
+        _read_schema(output_schema),
     )
 
-    settings = limit_steps(load(context, asks=True).settings, max_turns)
+    settings = _limit_steps(load(asks=True).settings, max_turns)
     settle_reading(settings, get_current_directory())
     ending = EndingSignals()
 
     async def answer() -> int:
-        async with open_for(context, settings, detach=True) as app:
+        async with open_here(settings, detach=True) as app:
             chosen = await _choose_session(app, new, session)
             with ending.cancel_task():
                 await read_first(app.code)
@@ -178,9 +119,9 @@ def ask(
 
 def _make_output(form: Form, is_value: bool) -> outputs.Output:
     """Return what shows the answer; with `is_value` it is JSON that follows a schema."""
-    if form is Form.json:
+    if form == "json":
         return outputs.AsJson()
-    if form is Form.stream:
+    if form == "stream-json":
         return outputs.AsStream()
     if not outputs.is_terminal():
         return outputs.AsValue() if is_value else outputs.AsText()
@@ -256,3 +197,54 @@ def _from_stdin() -> str:
             f"the question is longer than {MAX_QUESTION_BYTES:,} bytes", param_hint="QUESTION"
         )
     return data.decode("utf-8", errors="replace").removeprefix("\ufeff").rstrip("\r\n")
+
+
+def _limit_steps(settings: Settings, steps: int | None) -> Settings:
+    """Return the settings with another limit of the model's steps in a turn, if one is given."""
+    if steps is None:
+        return settings
+    turn = settings.agent.turn.model_copy(update={"max_steps": steps})
+    return settings.model_copy(update={"agent": settings.agent.model_copy(update={"turn": turn})})
+
+
+def _read_allowed(texts: Sequence[str]) -> Callable[[Approve], Approve]:
+    """Return what makes an `approve` say yes to the listed rules. Raises BadParameter."""
+    if not texts:
+        return lambda approve: approve
+    from ragforge.app.features.permission_rules import allow_listed, parse_allowed
+
+    try:
+        rules = parse_allowed(texts)
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="--allowed-tools") from error
+    return lambda approve: allow_listed(rules, approve)
+
+
+def _read_instructions(text: str) -> str:
+    """Return the text of an option, or of the file that it names as `@FILE`."""
+    if not text.startswith("@"):
+        return text
+    return _read_file(text[1:], "--append-system-prompt")
+
+
+def _read_schema(text: str | None) -> JsonSchema | None:
+    """Return the schema that an option contains or names, if it is given. Raises BadParameter."""
+    if text is None:
+        return None
+    from ragforge.domain.json_schema import check_answer_schema
+
+    option = "--output-schema"
+    written = text if text.lstrip().startswith("{") else _read_file(text, option)
+    try:
+        return check_answer_schema(json.loads(written))
+    except (InputError, ValueError, RecursionError) as error:
+        why = str(error) if isinstance(error, InputError) else f"it is not valid JSON: {error}"
+        raise typer.BadParameter(why, param_hint=option) from error
+
+
+def _read_file(path: str, option: str) -> str:
+    try:
+        return Path(path).expanduser().read_text("utf-8")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise typer.BadParameter(f"{path!r} cannot be read: {why}", param_hint=option) from error

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragforge.cli.guard import EndingSignals
-from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption, PathArgument
+from ragforge.cli.loading import get_current_directory, load
+from ragforge.cli.options import JsonOption, PathArgument, argument, flag
 from ragforge.cli.progress import show_ingestion
-from ragforge.cli.state import load, open_code_for, open_for
+from ragforge.cli.state import open_code_in, open_here
 from ragforge.cli.trust_questions import require_reading, settle_reading
 from ragforge.domain.code import File, is_web_address
-from ragforge.domain.instants import format_instant
 from ragforge.errors import InputError
 from ragforge.show.console import print_note, print_result, print_table
+from ragforge.show.fields import Fields
 from ragforge.show.project import report_to_json, show_report, show_status, status_to_json
 
 if TYPE_CHECKING:
@@ -33,27 +33,13 @@ ANSWER_SECONDS, POLL_SECONDS = 5.0, 0.05
 INTERRUPTED = "Interrupted. What was read is kept; the next run continues there."
 
 
-def register(app: typer.Typer) -> None:
-    for command in (ingest, watch, status, pages, forget):
-        app.command(command.__name__, epilog=command.__name__)(command)
-
-
 def ingest(
-    context: typer.Context,
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[PATH]...", help="The project, or files of it; by default this project."
-        ),
-    ] = None,
+    paths: list[Path] | None = argument(
+        "[PATH]...", "The project, or files of it; by default this project.", None
+    ),
     *,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="List the files that are left out, and why.")
-    ] = False,
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", help="Read it even if it is a home, or not a project."),
-    ] = False,
+    verbose: bool = flag("--verbose -v", "List the files that are left out, and why."),
+    yes: bool = flag("--yes -y", "Read it even if it is a home, or not a project."),
     background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -63,12 +49,12 @@ def ingest(
     ending = EndingSignals()
 
     async def run() -> tuple[IngestionReport, int]:
-        async with open_code_for(context, folder, settings) as code:
+        async with open_code_in(folder, settings) as code:
             with ending.cancel_task(), show_ingestion() as on_step:
                 return await code.ingest(on_step, files)
 
     folder, files = _split_files(paths or [])
-    settings = load(context).settings
+    settings = load().settings
     require_reading(settings, folder, bool(paths) and not files, yes)
     try:
         report, embedded = asyncio.run(run())
@@ -94,67 +80,60 @@ def _wait_for_answer() -> None:
         time.sleep(POLL_SECONDS)
 
 
-async def watch(context: typer.Context, path: PathArgument = None) -> None:
+async def watch(path: PathArgument = None) -> None:
     """Ingest changed files while you work, until Ctrl-C."""
 
     def on_report(report: IngestionReport) -> None:
         if report.read or report.removed:
             print_note(f"{report.read} files read, {report.removed} removed.")
 
-    folder, settings = _require_directory(path), load(context).settings
+    folder, settings = _require_directory(path), load().settings
     require_reading(settings, folder, path is not None)
-    async with open_for(context, settings, folder=folder) as app:
+    async with open_here(settings, folder=folder) as app:
         print_note(f"Watching {app.project_path}. Ctrl-C stops.")
         await app.code.watch(asyncio.Event(), on_report)
 
 
 async def status(
-    context: typer.Context,
     path: PathArgument = None,
     *,
-    check: Annotated[
-        bool, typer.Option("--check", help="Compare every file, even in a large project.")
-    ] = False,
+    check: bool = flag("--check", "Compare every file, even in a large project."),
     as_json: JsonOption = False,
 ) -> None:
     """Show what is indexed of the code, and how fresh it is."""
-    folder, settings = _require_directory(path), load(context).settings
+    folder, settings = _require_directory(path), load().settings
     settle_reading(settings, folder)
-    async with open_code_for(context, folder, settings) as code:
+    async with open_code_in(folder, settings) as code:
         found = await code.status(check)
         jobs = (await code.jobs.count()).by_status
     print_result(as_json, status_to_json(found, jobs), lambda: show_status(found, jobs))
 
 
-async def pages(context: typer.Context, as_json: JsonOption = False) -> None:
+async def pages(as_json: JsonOption = False) -> None:
     """List the web pages that were read for this project.
 
     Searches find them again.
     """
-    async with open_code_for(context, get_current_directory()) as code:
+    async with open_code_in(get_current_directory()) as code:
         found = await code.list_pages()
     listed = {"pages": [page_to_json(page) for page in found]}
     print_result(as_json, listed, lambda: show_pages(found))
 
 
 async def forget(
-    context: typer.Context,
-    path: Annotated[
-        str,
-        typer.Argument(metavar="PATH", help="A project, a part of it, or a web page's address."),
-    ],
+    path: str = argument("PATH", "A project, a part of it, or a web page's address."),
     as_json: JsonOption = False,
 ) -> None:
     """Forget indexed code or a web page; nothing on disk changes."""
     here = get_current_directory()
     if is_web_address(path):
-        async with open_code_for(context, here) as code:
+        async with open_code_in(here) as code:
             await code.forget_page(path)
         print_result(as_json, {"files": 1}, lambda: print_note("The page is forgotten."))
         return
     place = (here / path).resolve()
     folder = next((one for one in (place, place.parent) if one.is_dir()), here)
-    async with open_code_for(context, folder) as code:
+    async with open_code_in(folder) as code:
         files = await code.forget(place)
     print_result(as_json, {"files": files}, lambda: print_note(f"{files:,} files forgotten."))
 
@@ -177,12 +156,7 @@ def _require_directory(path: Path | None) -> Path:
     return folder
 
 
-def page_to_json(page: File) -> dict[str, object]:
-    return {
-        "url": page.path,
-        "fetched_at": None if page.mtime is None else format_instant(page.mtime),
-        "size": page.size,
-    }
+page_to_json = Fields("url=path fetched_at=mtime size")
 
 
 def show_pages(pages: Sequence[File]) -> None:

@@ -8,9 +8,8 @@ import typer
 
 from ragforge.app.features.configure import set_setting
 from ragforge.cli.help_texts import CommandGroup
-from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption
-from ragforge.cli.state import load
+from ragforge.cli.loading import get_current_directory, load
+from ragforge.cli.options import JsonOption, argument
 from ragforge.show.console import print_note, print_result
 from ragforge.show.settings import format_change, settings_to_json, show_settings
 
@@ -28,30 +27,23 @@ KeyArgument = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    group = CommandGroup(
-        help="Show and change the settings.", epilog="config", no_args_is_help=True
-    )
-    group.command("show", epilog="config")(show)
-    group.command("set", epilog="config/set")(set_)
-    group.command("unset", epilog="config/set")(unset)
-    app.add_typer(group, name="config")
+GROUP = CommandGroup(help="Show and change the settings.", epilog="config", no_args_is_help=True)
 
 
-def show(context: typer.Context, as_json: JsonOption = False) -> None:
+@GROUP.command("show", epilog="config")
+def show(as_json: JsonOption = False) -> None:
     """Show every setting, its value and its origin."""
-    loaded = load(context, quiet=True)
+    loaded = load(quiet=True)
     print_result(as_json, settings_to_json(loaded), lambda: show_settings(loaded))
 
 
-def set_(
-    key: KeyArgument,
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="As in a configuration file.")],
-) -> None:
+@GROUP.command("set", epilog="config/set")
+def set_(key: KeyArgument, value: str = argument("VALUE", "As in a configuration file.")) -> None:
     """Change a setting in your own configuration file."""
     _change(key, value)
 
 
+@GROUP.command("unset", epilog="config/set")
 def unset(key: KeyArgument) -> None:
     """Remove a setting from your own configuration file."""
     _change(key, None)

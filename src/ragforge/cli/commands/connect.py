@@ -15,11 +15,12 @@ from ragforge.app.hook.report import describe_hooks
 from ragforge.cli.commands.imports import import_sessions
 from ragforge.cli.exit_codes import FAILED
 from ragforge.cli.hook import run_hook
-from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption, YesOption
-from ragforge.cli.state import confirm, load
+from ragforge.cli.loading import get_current_directory, load
+from ragforge.cli.options import JsonOption, YesOption, argument, flag, option
+from ragforge.cli.state import confirm
 from ragforge.errors import InputError
 from ragforge.show.console import print_error, print_json, print_note, sanitise
+from ragforge.show.fields import Fields
 from ragforge.show.imports import import_to_json
 
 if TYPE_CHECKING:
@@ -31,38 +32,25 @@ NamesArgument = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    app.command("connect", epilog="connect")(connect)
-    app.command("disconnect", epilog="disconnect")(disconnect)
-    app.command("hook", epilog="hook")(hook)
-
-
 def connect(
-    context: typer.Context,
     agents: NamesArgument = None,
     *,
     yes: YesOption = False,
-    status: Annotated[
-        bool, typer.Option("--status", help="Show which agents are connected; change nothing.")
-    ] = False,
-    exclude: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="Exchange nothing with agents in this folder and below."),
-    ] = None,
-    plugin: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Write a plugin for Claude Code into this folder."),
-    ] = None,
-    no_import: Annotated[
-        bool, typer.Option("--no-import", help="Do not import their earlier sessions now.")
-    ] = False,
+    status: bool = flag("--status", "Show which agents are connected; change nothing."),
+    exclude: Path | None = option(
+        "--exclude PATH", "Exchange nothing with agents in this folder and below."
+    ),
+    plugin: Path | None = option(
+        "--plugin FOLDER", "Write a plugin for Claude Code into this folder."
+    ),
+    no_import: bool = flag("--no-import", "Do not import their earlier sessions now."),
     as_json: JsonOption = False,
 ) -> None:
     """Give other coding agents this memory.
 
     Their earlier sessions are imported, unless --no-import is given.
     """
-    connections = _open(context)
+    connections = _open()
     if exclude is not None:
         folder = get_current_directory() / exclude.expanduser()
         connections.exclude(folder)
@@ -90,7 +78,7 @@ def connect(
     names = [one.name for one in chosen]
     report = None
     if not no_import:
-        report = asyncio.run(import_sessions(context, names, quiet=as_json))
+        report = asyncio.run(import_sessions(names, quiet=as_json))
     if as_json:
         imported = {} if report is None else {"import": import_to_json(report)}
         print_json(_list_changes(changes, made=True) | imported)
@@ -101,7 +89,6 @@ def connect(
 
 
 def disconnect(
-    context: typer.Context,
     agents: NamesArgument = None,
     *,
     yes: YesOption = False,
@@ -111,7 +98,7 @@ def disconnect(
 
     Everything that is remembered is kept.
     """
-    connections = _open(context)
+    connections = _open()
     chosen = connections.find(agents or [])
     changes = connections.plan_removal(chosen)
     problems = _change(changes, connections.disconnect, yes, as_json, "Disconnected")
@@ -120,8 +107,8 @@ def disconnect(
     _end(problems)
 
 
-def _open(context: typer.Context) -> Connections:
-    return Connections.of(load(context, quiet=True).settings)
+def _open() -> Connections:
+    return Connections.of(load(quiet=True).settings)
 
 
 def _change(
@@ -180,27 +167,17 @@ def _show_status(connections: Connections, as_json: bool) -> None:
         print_json({"agents": states, "excluded": excluded, "hooks": hooks_to_json(hooks)})
         return
     for one in connections.agents:
-        typer.echo(format_agent(one.title, one.name, states[one.name]))
+        typer.echo(f"{one.title:<12} {one.name:<12} {states[one.name]}")
     for folder in connections.excluded:
         typer.echo(f"excluded: {folder}")
     if said := describe_hooks(hooks):
         typer.echo(sanitise(said))
 
 
-def format_agent(title: str, name: str, state: str) -> str:
-    """Return the line of an agent and its state."""
-    return f"{title:<12} {name:<12} {state}"
-
-
 def change_to_json(change: Change) -> dict[str, Any]:
     """Return the change of a file."""
-    return {
-        "agent": change.agent,
-        "path": str(change.path),
-        "changes": change.is_needed,
-        "removed": change.is_needed and change.after is None,
-        "problem": change.problem or None,
-    }
+    is_removed = change.is_needed and change.after is None
+    return _CHANGE(change) | {"removed": is_removed, "problem": change.problem or None}
 
 
 def hooks_to_json(report: HookReport) -> dict[str, Any]:
@@ -212,20 +189,20 @@ def hooks_to_json(report: HookReport) -> dict[str, Any]:
         "empty": count("empty", 0),
         "excluded": count("excluded", 0),
         "late": count("late", 0),
-        "late_with_part": report.late_with_part,
-        "late_while": dict(report.late_while),
+        **_LATE(report),
         "failed": count("failed", 0),
-        "failures": dict(report.failures),
-        "median_ms": report.median_ms,
-        "deadline_ms": report.deadline_ms,
+        **_FAILURES(report),
     }
 
 
+_CHANGE = Fields("agent path changes=is_needed")
+_LATE = Fields("late_with_part late_while")
+_FAILURES = Fields("failures median_ms deadline_ms")
+
+
 def hook(
-    event: Annotated[
-        str, typer.Argument(metavar="EVENT", help="The event, if the input does not name it.")
-    ] = "",
-    agent: Annotated[str, typer.Option(metavar="NAME", help="The calling agent.")] = "claude-code",
+    event: str = argument("EVENT", "The event, if the input does not name it.", ""),
+    agent: str = option("--agent NAME", "The calling agent.", "claude-code"),
 ) -> None:
     """Answer another agent: its call is on standard input."""
     run_hook([*([event] if event else []), "--agent", agent])

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from ragforge.cli.exit_codes import FAILED, INCOMPLETE
-from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption
+from ragforge.cli.loading import get_current_directory, load
+from ragforge.cli.options import JsonOption, argument, flag
 from ragforge.cli.progress import read_first
-from ragforge.cli.state import load, open_for
+from ragforge.cli.state import open_here
 from ragforge.cli.trust_questions import settle_reading
 from ragforge.show.answers import show_receipt
 from ragforge.show.console import print_json, print_note, print_result, sanitise
 
 
-def register(app: typer.Typer) -> None:
-    app.command("context", epilog="context")(context)
-
-
 async def context(
-    ctx: typer.Context,
-    message: Annotated[
-        str | None, typer.Argument(metavar="MESSAGE", help="What you would ask.")
-    ] = None,
-    last: Annotated[
-        bool, typer.Option("--last", help="The receipt of the last answer in this directory.")
-    ] = False,
-    receipt_only: Annotated[
-        bool, typer.Option("--receipt", help="Show only the receipt, not the text.")
-    ] = False,
+    message: str | None = argument("MESSAGE", "What you would ask.", None),
+    last: bool = flag("--last", "The receipt of the last answer in this directory."),
+    receipt_only: bool = flag("--receipt", "Show only the receipt, not the text."),
     as_json: JsonOption = False,
 ) -> None:
     """Show the context that a model would get for a message, and why.
@@ -40,11 +27,11 @@ async def context(
     if last == (message is not None):
         raise typer.BadParameter("give a message, or --last", param_hint="MESSAGE")
     if message is None:
-        await _show_last(ctx, as_json)
+        await _show_last(as_json)
         return
-    settings = load(ctx, asks=True).settings
+    settings = load(asks=True).settings
     settle_reading(settings, get_current_directory())
-    async with open_for(ctx, settings, detach=True) as app:
+    async with open_here(settings, detach=True) as app:
         await read_first(app.code)
         built = await app.build_context(message)
     if as_json:
@@ -60,8 +47,8 @@ async def context(
         raise typer.Exit(INCOMPLETE)
 
 
-async def _show_last(ctx: typer.Context, as_json: bool) -> None:
-    async with open_for(ctx) as app:
+async def _show_last(as_json: bool) -> None:
+    async with open_here() as app:
         receipt = await app.sessions.last_receipt()
     if receipt is None:
         print_note("No answer in this directory has a receipt yet. Ask a question first.")

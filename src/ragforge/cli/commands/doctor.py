@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from ragforge.app.features.doctor import diagnose, diagnose_without_settings
 from ragforge.cli.exit_codes import FAILED
-from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption
-from ragforge.cli.state import load
+from ragforge.cli.loading import get_current_directory, load
+from ragforge.cli.options import JsonOption, flag
 from ragforge.errors import SettingsError
 from ragforge.show.console import print_result, print_table
+from ragforge.show.fields import Fields
 
 if TYPE_CHECKING:
     from ragforge.app.features.doctor import Check
 
 
-def register(app: typer.Typer) -> None:
-    app.command("doctor", epilog="doctor")(doctor)
-
-
 def doctor(
-    context: typer.Context,
-    deep: Annotated[
-        bool, typer.Option("--deep", help="Read the whole store; this may take minutes.")
-    ] = False,
+    deep: bool = flag("--deep", "Read the whole store; this may take minutes."),
     as_json: JsonOption = False,
 ) -> None:
     """Check the installation, the configuration and the store."""
-    checks = _diagnose(context, deep)
+    checks = _diagnose(deep)
     is_healthy = all(check.status != "fail" for check in checks)
     found = {"ok": is_healthy, "checks": [check_to_json(check) for check in checks]}
     print_result(as_json, found, lambda: show_checks(checks))
@@ -40,21 +33,15 @@ def doctor(
         raise typer.Exit(FAILED)
 
 
-def _diagnose(context: typer.Context, deep: bool) -> list[Check]:
+def _diagnose(deep: bool) -> list[Check]:
     try:
-        loaded = load(context, quiet=True)
+        loaded = load(quiet=True)
     except SettingsError as error:
         return diagnose_without_settings(error)
     return asyncio.run(diagnose(loaded, get_current_directory(), deep=deep))
 
 
-def check_to_json(check: Check) -> dict[str, object]:
-    return {
-        "name": check.name,
-        "status": check.status,
-        "detail": check.detail,
-        "remedy": check.remedy,
-    }
+check_to_json = Fields("name status detail remedy")
 
 
 def show_checks(checks: Sequence[Check]) -> None:

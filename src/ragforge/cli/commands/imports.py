@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from ragforge.cli.exit_codes import INCOMPLETE
-from ragforge.cli.options import JsonOption, parse_since
+from ragforge.cli.options import JsonOption, flag, option, parse_since
 from ragforge.cli.progress import show_progress
-from ragforge.cli.state import open_for
+from ragforge.cli.state import open_here
 from ragforge.errors import InputError
 from ragforge.show.console import print_json
 from ragforge.show.imports import import_to_json, show_import
@@ -21,38 +21,20 @@ if TYPE_CHECKING:
     from ragforge.app.features.imports import ImportProgress, ImportReport
 
 
-def register(app: typer.Typer) -> None:
-    app.command("import", epilog="import")(import_)
-
-
 async def import_(
-    context: typer.Context,
     *,
-    agents: Annotated[
-        list[str] | None,
-        typer.Option("--from", metavar="AGENT", help="Only from this agent; may be repeated."),
-    ] = None,
-    path: Annotated[
-        Path | None,
-        typer.Option("--path", metavar="PATH", help="A transcript, or a folder of them."),
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="DATE", help="Only files changed since a date, or 7d."),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Count what would be imported; store nothing.")
-    ] = False,
-    again: Annotated[
-        bool, typer.Option("--again", help="Read kept transcripts whose files are gone or changed.")
-    ] = False,
+    agents: list[str] | None = option("--from AGENT", "Only from this agent; may be repeated."),
+    path: Path | None = option("--path PATH", "A transcript, or a folder of them."),
+    since: str | None = option("--since DATE", "Only files changed since a date, or 7d."),
+    dry_run: bool = flag("--dry-run", "Count what would be imported; store nothing."),
+    again: bool = flag("--again", "Read kept transcripts whose files are gone or changed."),
     as_json: JsonOption = False,
 ) -> None:
     """Import the sessions of other coding agents on this machine."""
     if again and path is not None:
         raise InputError("--again reads what RagForge kept, not a path. Leave out --path.")
     report = await import_sessions(
-        context, agents or (), path, parse_since(since), dry_run, again=again, quiet=as_json
+        agents or (), path, parse_since(since), dry_run, again=again, quiet=as_json
     )
     if as_json:
         print_json(import_to_json(report))
@@ -61,7 +43,6 @@ async def import_(
 
 
 async def import_sessions(
-    context: typer.Context,
     agents: Sequence[str],
     path: Path | None = None,
     since: datetime | None = None,
@@ -71,7 +52,7 @@ async def import_sessions(
     quiet: bool = False,
 ) -> ImportReport:
     """Import sessions with a progress bar, and show the report unless `quiet`."""
-    async with open_for(context, detach=True) as app:
+    async with open_here(detach=True) as app:
         imports = app.imports
         with show_progress() as on_step:
 

@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragforge.cli.exit_codes import FAILED
 from ragforge.cli.guard import run_server
-from ragforge.cli.loading import GlobalOptions
+from ragforge.cli.loading import GlobalOptions, get_options, load_quietly
+from ragforge.cli.options import argument
 from ragforge.errors import InputError
-
-if TYPE_CHECKING:
-    from ragforge.config import Settings
-
-
-def register(app: typer.Typer) -> None:
-    app.command("mcp", epilog="mcp")(mcp)
 
 
 def mcp(
-    context: typer.Context,
-    project: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="PROJECT",
-            help="The project; by default the agent's folder, or the repository around this one.",
-        ),
-    ] = None,
+    project: str | None = argument(
+        "PROJECT",
+        "The project; by default the agent's folder, or the repository around this one.",
+        None,
+    ),
 ) -> None:
     """Serve memory and code over the Model Context Protocol."""
-    options: GlobalOptions = context.obj
+    options = get_options()
     raise typer.Exit(serve_mcp(project, options.store, debug=options.debug))
 
 
@@ -63,17 +52,11 @@ def serve_mcp(project: str | None, store: str | None = None, *, debug: bool = Fa
     from ragforge.mcp.serve import serve
     from ragforge.mcp.streams import take_streams
 
-    def load(root: Path) -> Settings:
-        from ragforge.app.wiring import log
-        from ragforge.config import load_settings
-
-        # No chat model: the calling agent has one, and costs must not come as a surprise.
-        settings = load_settings(root, {"store.url": store, "llm.model": "none"}).settings
-        log.open_log(Path(settings.agent.state_dir), os.environ.get(log.VARIABLE), debug=debug)
-        return settings
+    # No chat model: the calling agent has one, and costs must not come as a surprise.
+    options = GlobalOptions(store, "none", debug)
 
     async def run() -> None:
-        projects = Projects(chosen, here, load)
+        projects = Projects(chosen, here, lambda root: load_quietly(root, options))
         try:
             await serve(Dispatcher(RagForgeCatalog(projects), "ragforge", __version__), *files)
         finally:

@@ -5,46 +5,39 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from ragforge.app.features.configure import set_setting
 from ragforge.app.features.model_choice import find_models, install, plan_installation, try_model
 from ragforge.app.wiring.models import choose_model
-from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption
-from ragforge.cli.state import load
+from ragforge.cli.loading import get_current_directory, load
+from ragforge.cli.options import JsonOption, argument, flag
 from ragforge.config.services import SERVICES
 from ragforge.show.console import fit_line, open_console, print_json, print_note
+from ragforge.show.fields import Fields
 
 if TYPE_CHECKING:
     from ragforge.app.features.model_choice import ModelPlace
     from ragforge.config import Settings
 
 
-def register(app: typer.Typer) -> None:
-    app.command("model", epilog="model")(model)
-
-
 def model(
-    context: typer.Context,
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Such as ollama:qwen3, or none.")
-    ] = None,
+    name: str | None = argument("NAME", "Such as ollama:qwen3, or none.", None),
     *,
-    no_test: Annotated[bool, typer.Option("--no-test", help="Save it without trying it.")] = False,
-    installs: Annotated[
-        bool, typer.Option("--install", help="Install its library if that is missing.")
-    ] = False,
+    no_test: bool = flag("--no-test", "Save it without trying it."),
+    installs: bool = flag("--install", "Install its library if that is missing."),
     as_json: JsonOption = False,
 ) -> None:
     """List the models that can answer; try one and save it."""
-    settings = load(context, quiet=True).settings
+    settings = load(quiet=True).settings
     if name is None:
         places = asyncio.run(find_models())
         if as_json:
-            print_json({"model": settings.llm.model, "services": places_to_json(places)})
+            print_json(
+                {"model": settings.llm.model, "services": [place_to_json(one) for one in places]}
+            )
             return
         choices = show_places(places, settings.llm.model)
         if not (choices and sys.stdin.isatty() and sys.stdout.isatty()):
@@ -110,13 +103,4 @@ def show_places(places: Sequence[ModelPlace], current: str) -> list[str]:
     return choices
 
 
-def places_to_json(places: Sequence[ModelPlace]) -> list[dict[str, object]]:
-    return [
-        {
-            "service": place.service,
-            "local": place.is_local,
-            "ready": place.is_ready,
-            "models": list(place.models),
-        }
-        for place in places
-    ]
+place_to_json = Fields("service local=is_local ready=is_ready models")

@@ -12,9 +12,9 @@ import typer
 from ragforge.app.features.permission_rules import Refused, add_rule, check_commands, open_rules
 from ragforge.app.wiring.trust import examine_folder, list_trust
 from ragforge.cli.help_texts import CommandGroup
-from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption, YesOption
-from ragforge.cli.state import confirm, load
+from ragforge.cli.loading import get_current_directory, load
+from ragforge.cli.options import JsonOption, YesOption, argument, flag, option
+from ragforge.cli.state import confirm
 from ragforge.errors import InputError
 from ragforge.show.console import (
     fit_line,
@@ -51,40 +51,37 @@ FolderArgument = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    group = CommandGroup(
-        help="Show and change what the agent may do without asking.",
-        epilog="permissions",
-        no_args_is_help=True,
-    )
-    for name, command in (("list", show), ("allow", allow), ("deny", deny), ("remove", remove)):
-        group.command(name, epilog="permissions")(command)
-    app.add_typer(group, name="permissions")
-    app.command("check-command", epilog="check-command")(check_command)
-    app.command("trust", epilog="trust")(trust)
-    app.command("distrust", epilog="distrust")(distrust)
+GROUP = CommandGroup(
+    help="Show and change what the agent may do without asking.",
+    epilog="permissions",
+    no_args_is_help=True,
+)
 
 
-def show(context: typer.Context, as_json: JsonOption = False) -> None:
+@GROUP.command("list", epilog="permissions")
+def show(as_json: JsonOption = False) -> None:
     """List the rules of this project."""
-    found = _open_rules(context).all()
+    found = _open_rules().all()
     listed = {"rules": [rule_to_json(rule) for rule in found]}
     print_result(as_json, listed, lambda: show_rules(found))
 
 
-def allow(context: typer.Context, rule: RuleArgument, exact: ExactOption = False) -> None:
+@GROUP.command("allow", epilog="permissions")
+def allow(rule: RuleArgument, exact: ExactOption = False) -> None:
     """Always allow something in this project."""
-    _add(context, "allow", rule, exact)
+    _add("allow", rule, exact)
 
 
-def deny(context: typer.Context, rule: RuleArgument, exact: ExactOption = False) -> None:
+@GROUP.command("deny", epilog="permissions")
+def deny(rule: RuleArgument, exact: ExactOption = False) -> None:
     """Never allow something in this project."""
-    _add(context, "deny", rule, exact)
+    _add("deny", rule, exact)
 
 
-def remove(context: typer.Context, rule: RuleArgument) -> None:
+@GROUP.command("remove", epilog="permissions")
+def remove(rule: RuleArgument) -> None:
     """Remove a rule."""
-    rules = _open_rules(context)
+    rules = _open_rules()
     found = [one for one in rules.all() if str(one) == rule.strip()]
     if not found:
         raise InputError(
@@ -95,14 +92,14 @@ def remove(context: typer.Context, rule: RuleArgument) -> None:
     print_note(f"Removed: {rule.strip()}")
 
 
-def _add(context: typer.Context, effect: Effect, text: str, exact: bool) -> None:
-    rule = add_rule(_open_rules(context), effect, text, exact)
+def _add(effect: Effect, text: str, exact: bool) -> None:
+    rule = add_rule(_open_rules(), effect, text, exact)
     word = "Allowed" if effect == "allow" else "Forbidden"
     print_note(f"{word} in this project from now on: {rule} ({rule.meaning})")
 
 
-def _open_rules(context: typer.Context) -> PermissionRules:
-    return open_rules(load(context).settings, get_current_directory())
+def _open_rules() -> PermissionRules:
+    return open_rules(load().settings, get_current_directory())
 
 
 def rule_to_json(rule: PermissionRule) -> dict[str, object]:
@@ -119,17 +116,10 @@ def show_rules(rules: Sequence[PermissionRule]) -> None:
 
 
 def check_command(
-    line: Annotated[
-        str | None, typer.Argument(metavar="LINE", help="A command line, in quotes.")
-    ] = None,
+    line: str | None = argument("LINE", "A command line, in quotes.", None),
     *,
-    stdin: Annotated[
-        bool, typer.Option("--stdin", help="Read command lines from stdin, one per line.")
-    ] = False,
-    root: Annotated[
-        Path | None,
-        typer.Option("--root", metavar="DIR", help="The project; by default this directory's."),
-    ] = None,
+    stdin: bool = flag("--stdin", "Read command lines from stdin, one per line."),
+    root: Path | None = option("--root DIR", "The project; by default this directory's."),
     as_json: JsonOption = False,
 ) -> None:
     """Tell whether a command line is read-only, and if not, why.
@@ -171,17 +161,14 @@ def _show_verdicts(decisions: Sequence[tuple[str, Decision]], many: bool) -> Non
 
 
 def trust(
-    context: typer.Context,
     path: FolderArgument = None,
     *,
     yes: YesOption = False,
-    listing: Annotated[
-        bool, typer.Option("--list", help="List the folders that you decided about.")
-    ] = False,
+    listing: bool = flag("--list", "List the folders that you decided about."),
     as_json: JsonOption = False,
 ) -> None:
     """Show the settings and instructions of a folder, and trust it."""
-    settings = load(context, quiet=True).settings
+    settings = load(quiet=True).settings
     if listing:
         decisions = list_trust(settings)
         listed = {"folders": [decision_to_json(*pair) for pair in decisions.items()]}
@@ -202,9 +189,9 @@ def trust(
     print_result(as_json, question_to_json(question), lambda: print_note(said))
 
 
-def distrust(context: typer.Context, path: FolderArgument = None) -> None:
+def distrust(path: FolderArgument = None) -> None:
     """Stop trusting a folder, and ignore its settings from now on."""
-    settings = load(context, quiet=True).settings
+    settings = load(quiet=True).settings
     question = examine_folder(settings, _find_folder(path)).answer(settings, False)
     print_note(f"Not trusted from now on: {question.root}")
 

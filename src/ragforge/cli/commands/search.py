@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import typer
 
 from ragforge.cli import options
-from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import AllOption, JsonOption, SinceOption, UntilOption
+from ragforge.cli.loading import get_current_directory, load
+from ragforge.cli.options import (
+    AllOption,
+    JsonOption,
+    SinceOption,
+    UntilOption,
+    argument,
+    flag,
+    option,
+)
 from ragforge.cli.progress import show_ingestion
-from ragforge.cli.state import load, open_code_for, open_for
+from ragforge.cli.state import open_code_in, open_here
 from ragforge.cli.trust_questions import settle_reading
 from ragforge.errors import InputError
 from ragforge.show import hits
@@ -22,53 +29,28 @@ if TYPE_CHECKING:
     from ragforge.app.features.code import DocumentHit
 
 
-class Place(StrEnum):
-    """What can be searched."""
-
-    code = "code"
-    docs = "docs"
-    memory = "memory"
-
-
-def register(app: typer.Typer) -> None:
-    app.command("search", epilog="search")(search)
+Place: TypeAlias = Literal["code", "docs", "memory"]
 
 
 async def search(
-    context: typer.Context,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="A question, words or a name.")],
+    query: str = argument("QUERY", "A question, words or a name."),
     *,
-    place: Annotated[
-        Place | None,
-        typer.Option(
-            "--in", help="Where to search; by default in code, documents and configuration."
-        ),
-    ] = None,
-    limit: Annotated[
-        int, typer.Option("-k", "--limit", min=1, max=1000, help="How many hits to show.")
-    ] = 5,
-    path: Annotated[
-        Path | None,
-        typer.Option("--path", metavar="DIR", help="Only code or docs below this path."),
-    ] = None,
+    place: Place | None = option(
+        "--in", "Where to search; by default in code, documents and configuration."
+    ),
+    limit: int = option("-k --limit", "How many hits to show.", 5, min=1, max=1000),
+    path: Path | None = option("--path DIR", "Only code or docs below this path."),
     everywhere: AllOption = False,
-    session: Annotated[
-        str | None,
-        typer.Option("--session", metavar="ID", help="Only one session: its first characters."),
-    ] = None,
+    session: str | None = option("--session ID", "Only one session: its first characters."),
     since: SinceOption = None,
     until: UntilOption = None,
-    level: Annotated[
-        list[int] | None,
-        typer.Option(
-            min=0,
-            max=2,
-            help="0: turns, 1: their summaries, 2: summaries of those; may be repeated.",
-        ),
-    ] = None,
-    words: Annotated[
-        bool, typer.Option("--words", help="Search only by words, not by meaning.")
-    ] = False,
+    level: list[int] | None = option(
+        "--level",
+        "0: turns, 1: their summaries, 2: summaries of those; may be repeated.",
+        min=0,
+        max=2,
+    ),
+    words: bool = flag("--words", "Search only by words, not by meaning."),
     as_json: JsonOption = False,
 ) -> None:
     """Search the project's code, documents, or past conversations.
@@ -77,12 +59,12 @@ async def search(
     """
     if not query.strip():
         raise typer.BadParameter("the query is empty", param_hint="QUERY")
-    if place is not Place.memory:
+    if place != "memory":
         if session or since or until or level or words or everywhere:
             raise typer.BadParameter("this option needs --in memory", param_hint="--in")
-        await _search_files(context, query, place, limit, path, as_json)
+        await _search_files(query, place, limit, path, as_json)
         return
-    async with open_for(context) as app:
+    async with open_here() as app:
         found = await app.memory.search(
             query,
             semantic=not words,
@@ -105,7 +87,6 @@ async def search(
 
 
 async def _search_files(
-    context: typer.Context,
     query: str,
     place: Place | None,
     limit: int,
@@ -113,19 +94,19 @@ async def _search_files(
     as_json: bool,
 ) -> None:
     """Search code or documents; without a place, documents and configuration come after code."""
-    settings, here = load(context).settings, get_current_directory()
+    settings, here = load().settings, get_current_directory()
     settle_reading(settings, here)
     below = None if path is None else (here / path).resolve()
     found = []
     documents: list[DocumentHit] = []
-    async with open_code_for(context, here, settings) as code:
+    async with open_code_in(here, settings) as code:
         under = None if below is None else code.locate(below) or None
         if below is not None and not below.exists():
             raise InputError(f"--path: {below} does not exist.")
         with show_ingestion() as on_step:
-            if place is not Place.docs:
+            if place != "docs":
                 found = await code.search(query, limit, under, on_step)
-            if place is Place.docs or (place is None and not found):
+            if place == "docs" or (place is None and not found):
                 found = await code.search_documents(query, limit, under, on_step)
             elif place is None:
                 documents = await code.search_docs_and_config(query, found, limit, under)

@@ -9,30 +9,25 @@ from typing import Annotated
 import typer
 
 from ragforge.cli.help_texts import CommandGroup
-from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption
-from ragforge.cli.state import load
+from ragforge.cli.loading import get_current_directory, load
+from ragforge.cli.options import JsonOption, flag
 from ragforge.show.console import open_console, print_json, print_note
 from ragforge.show.mcp_client import NO_SERVERS, format_servers, server_to_json
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name of a server.")]
 
 
-def register(app: typer.Typer) -> None:
-    group = CommandGroup(epilog="servers", invoke_without_command=True)
-    group.callback()(servers)
-    group.command("login", epilog="servers")(login)
-    group.command("logout", epilog="servers")(logout)
-    app.add_typer(group, name="servers")
+GROUP = CommandGroup(epilog="servers", invoke_without_command=True)
 
 
+@GROUP.callback()
 def servers(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the MCP servers that the agent uses, and what they offer."""
     if context.invoked_subcommand is not None:
         return
     from ragforge.app.wiring.mcp_client import list_reports
 
-    reports = asyncio.run(list_reports(load(context).settings, get_current_directory()))
+    reports = asyncio.run(list_reports(load().settings, get_current_directory()))
     if as_json:
         print_json({"servers": [server_to_json(report) for report in reports]})
     elif not reports:
@@ -43,12 +38,10 @@ def servers(context: typer.Context, as_json: JsonOption = False) -> None:
             out.print(line, markup=False, highlight=False)
 
 
+@GROUP.command("login", epilog="servers")
 def login(
-    context: typer.Context,
     name: NameArgument,
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Only print the address of the login page.")
-    ] = False,
+    no_browser: bool = flag("--no-browser", "Only print the address of the login page."),
 ) -> None:
     """Log in to a server on the web, in your browser."""
     from ragforge.app.wiring.mcp_client import log_in
@@ -58,13 +51,14 @@ def login(
         if not no_browser:
             await asyncio.to_thread(webbrowser.open, address)
 
-    was_needed = asyncio.run(log_in(load(context).settings, get_current_directory(), name, show))
+    was_needed = asyncio.run(log_in(load().settings, get_current_directory(), name, show))
     print_note(f"Logged in to {name}." if was_needed else f"{name} does not want a login.")
 
 
-def logout(context: typer.Context, name: NameArgument) -> None:
+@GROUP.command("logout", epilog="servers")
+def logout(name: NameArgument) -> None:
     """Delete what a login to a server returned."""
     from ragforge.app.wiring.mcp_client import log_out
 
-    was_there = log_out(load(context).settings, get_current_directory(), name)
+    was_there = log_out(load().settings, get_current_directory(), name)
     print_note(f"Logged out of {name}." if was_there else f"You are not logged in to {name}.")

@@ -6,7 +6,7 @@ import csv
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -20,10 +20,9 @@ from ragforge.app.wiring.stores import (
 )
 from ragforge.cli.exit_codes import FAILED
 from ragforge.cli.help_texts import CommandGroup
-from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption
+from ragforge.cli.loading import get_current_directory, load
+from ragforge.cli.options import JsonOption, argument, flag, option
 from ragforge.cli.progress import show_progress
-from ragforge.cli.state import load
 from ragforge.config.store_url import normalise_store_url
 from ragforge.domain.queries import Query
 from ragforge.errors import SettingsError
@@ -52,31 +51,26 @@ CELL_CHARS = 200
 """Longer values are cut in a table; JSON and CSV have all of them."""
 
 
-def register(app: typer.Typer) -> None:
-    group = CommandGroup(
-        help="Inspect, query, back up, repair, copy or shrink the store.",
-        epilog="store",
-        no_args_is_help=True,
-    )
-    for command in (info, query, copy, backup, repair, vacuum):
-        group.command(command.__name__, epilog=f"store/{command.__name__}")(command)
-    app.add_typer(group, name="store")
+GROUP = CommandGroup(
+    help="Inspect, query, back up, repair, copy or shrink the store.",
+    epilog="store",
+    no_args_is_help=True,
+)
 
 
-async def info(context: typer.Context, as_json: JsonOption = False) -> None:
+async def info(as_json: JsonOption = False) -> None:
     """Show which store is in use and what it holds."""
-    health, counts = await inspect_store(load(context).settings)
+    health, counts = await inspect_store(load().settings)
     print_result(as_json, store_to_json(health, counts), lambda: show_store(health, counts))
 
 
 async def copy(
-    context: typer.Context,
-    source: Annotated[str, typer.Option("--from", metavar="URL", help="The store to read.")],
-    target: Annotated[str, typer.Option("--to", metavar="URL", help="The store to write to.")],
+    source: str = option("--from URL", "The store to read.", ...),
+    target: str = option("--to URL", "The store to write to.", ...),
     as_json: JsonOption = False,
 ) -> None:
     """Copy everything to another store; the source is not changed."""
-    settings = load(context).settings
+    settings = load().settings
     start, end = _normalise_url("--from", source), _normalise_url("--to", target)
     if Path(start).resolve() == Path(end).resolve():
         raise typer.BadParameter("--from and --to are the same store")
@@ -99,12 +93,9 @@ def _normalise_url(option: str, text: str) -> str:
         raise SettingsError(f"{option} {error}.") from None
 
 
-async def backup(
-    context: typer.Context,
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="The new file to write.")],
-) -> None:
+async def backup(target: Path = argument("FILE", "The new file to write.")) -> None:
     """Write everything to one new file, while the store is in use."""
-    settings = load(context).settings
+    settings = load().settings
     place = get_current_directory() / target.expanduser()
     with show_progress() as on_progress:
         await back_up_store(settings, place, on_progress)
@@ -112,15 +103,11 @@ async def backup(
 
 
 async def repair(
-    context: typer.Context,
-    target: Annotated[
-        Path | None,
-        typer.Option("--to", metavar="FILE", help="The new file; by default next to the store."),
-    ] = None,
+    target: Path | None = option("--to FILE", "The new file; by default next to the store."),
     as_json: JsonOption = False,
 ) -> None:
     """Save what is readable of a damaged store to a new file."""
-    settings = load(context).settings
+    settings = load().settings
     damaged = Path(settings.store.url)
     default = damaged.with_name(f"{damaged.stem}-repaired{damaged.suffix}")
     place = default if target is None else get_current_directory() / target.expanduser()
@@ -137,29 +124,22 @@ async def repair(
         raise typer.Exit(FAILED)
 
 
-async def vacuum(context: typer.Context, as_json: JsonOption = False) -> None:
+async def vacuum(as_json: JsonOption = False) -> None:
     """Return the free space of the store's file to the disk."""
-    settings = load(context).settings
+    settings = load().settings
     with show_progress() as on_progress:
         report = await vacuum_store(settings, lambda done, total: on_progress("pages", done, total))
     print_result(as_json, vacuum_to_json(report), lambda: show_vacuum(report, settings.store.url))
 
 
 async def query(
-    context: typer.Context,
-    text: Annotated[
-        str, typer.Argument(metavar="QUERY", help="SQL or Cypher; - reads from stdin.")
-    ],
-    parameters: Annotated[
-        list[str] | None,
-        typer.Option("--param", metavar="NAME=VALUE", help="The value of $NAME; may be repeated."),
-    ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 1_000,
-    seconds: Annotated[
-        float,
-        typer.Option("--timeout", min=0.1, max=3_600, metavar="SECONDS", help="Maximum time."),
-    ] = 30,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, for spreadsheets.")] = False,
+    text: str = argument("QUERY", "SQL or Cypher; - reads from stdin."),
+    parameters: list[str] | None = option(
+        "--param NAME=VALUE", "The value of $NAME; may be repeated."
+    ),
+    limit: int = option("--limit", "Maximum number of rows.", 1_000, min=1),
+    seconds: float = option("--timeout SECONDS", "Maximum time.", 30, min=0.1, max=3_600),
+    as_csv: bool = flag("--csv", "Print CSV, for spreadsheets."),
     as_json: JsonOption = False,
 ) -> None:
     """Run a read-only query: SQL on a file, Cypher on a server."""
@@ -171,9 +151,9 @@ async def query(
         limit,
         seconds,
     )
-    result = await query_store(load(context).settings, wanted)
+    result = await query_store(load().settings, wanted)
     if as_json:
-        print_json(result_to_json(result))
+        print_json([dict(zip(result.columns, row, strict=True)) for row in result.rows])
     elif as_csv:
         print_csv(result)
     else:
@@ -192,10 +172,6 @@ def _parse_parameter(text: str) -> tuple[str, Value]:
     except ValueError:
         return name, value
     return name, value if isinstance(parsed, list | dict) else parsed
-
-
-def result_to_json(result: QueryResult) -> list[dict[str, Value]]:
-    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
 
 
 def show_result(result: QueryResult) -> None:
@@ -221,3 +197,7 @@ def _format(value: Value) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+for command in (info, query, copy, backup, repair, vacuum):
+    GROUP.command(command.__name__, epilog=f"store/{command.__name__}")(command)

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from ragforge.cli.options import AllOption, JsonOption, parse_since
-from ragforge.cli.state import open_for
+from ragforge.cli.options import AllOption, JsonOption, option, parse_since
+from ragforge.cli.state import open_here
 from ragforge.show.console import print_result
 from ragforge.show.today import show_today, today_to_json
 
 
-def register(app: typer.Typer) -> None:
-    app.command("today", epilog="today")(today)
-
-
 async def today(
-    context: typer.Context,
     *,
-    since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="DAY", help="Since a day, or an age such as 7d."),
-    ] = None,
+    since: str | None = option("--since DAY", "Since a day, or an age such as 7d."),
     everywhere: AllOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show what was done, what is open and what was decided."""
     start = parse_since(since)
-    async with open_for(context) as app:
+    async with open_here() as app:
         report = await app.today.report(start, everywhere=everywhere)
         viewer = app.identity.key
     print_result(as_json, today_to_json(report), lambda: show_today(report, viewer, everywhere))

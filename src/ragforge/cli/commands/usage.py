@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
 
-import typer
-
-from ragforge.cli.options import AllOption, JsonOption, parse_since
-from ragforge.cli.state import open_for
+from ragforge.cli.options import AllOption, JsonOption, option, parse_since
+from ragforge.cli.state import open_here
 from ragforge.show.console import print_result
 from ragforge.show.usage import show_usage, usage_to_json
 
 
 class By(StrEnum):
-    """What usage is grouped by."""
+    """What usage is grouped by; Typer takes no list of literals."""
 
     day = "day"
     week = "week"
@@ -23,33 +20,19 @@ class By(StrEnum):
     project = "project"
 
 
-def register(app: typer.Typer) -> None:
-    app.command("usage", epilog="usage")(usage)
-
-
 async def usage(
-    context: typer.Context,
     *,
-    by: Annotated[
-        list[By] | None,
-        typer.Option("--by", help="Group by this; may be repeated."),
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="DATE", help="Only since a date, or an age such as 7d."),
-    ] = None,
+    by: list[By] | None = option("--by", "Group by this; may be repeated."),
+    since: str | None = option("--since DATE", "Only since a date, or an age such as 7d."),
     everywhere: AllOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show the tokens and the money that requests to models took."""
     start = parse_since(since)
-    async with open_for(context) as app:
+    async with open_here() as app:
         report = await app.usage.report(
             [one.value for one in by or [By.day]], since=start, everywhere=everywhere
         )
     hint = "" if everywhere else " Try --all."
-    print_result(
-        as_json,
-        usage_to_json(report),
-        lambda: show_usage(report, f"No usage is known.{hint}"),
-    )
+    text = f"No usage is known.{hint}"
+    print_result(as_json, usage_to_json(report), lambda: show_usage(report, text))

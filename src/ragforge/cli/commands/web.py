@@ -9,14 +9,14 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from ragforge.cli.exit_codes import FAILED
 from ragforge.cli.guard import run_server
-from ragforge.cli.loading import get_current_directory
-from ragforge.cli.state import load
+from ragforge.cli.loading import get_current_directory, load
+from ragforge.cli.options import flag, option
 from ragforge.errors import InputError, RagForgeError
 from ragforge.records import dataclass
 from ragforge.show.console import print_note
@@ -47,35 +47,20 @@ REMOTE_NOTE = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    app.command("web", epilog="web")(web)
-
-
 def web(
-    context: typer.Context,
     *,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="The port; by default a free one.")
-    ] = 0,
-    no_open: Annotated[
-        bool, typer.Option("--no-open", help="Print the address, but open no browser.")
-    ] = False,
-    host: Annotated[
-        str, typer.Option("--host", metavar="NAME", help="The address to listen on.")
-    ] = "127.0.0.1",
-    allow_remote: Annotated[
-        bool,
-        typer.Option(
-            "--allow-remote",
-            help="Let other machines connect, with a password, unencrypted.",
-        ),
-    ] = False,
+    port: int = option("--port", "The port; by default a free one.", 0, min=0, max=65535),
+    no_open: bool = flag("--no-open", "Print the address, but open no browser."),
+    host: str = option("--host NAME", "The address to listen on.", "127.0.0.1"),
+    allow_remote: bool = flag(
+        "--allow-remote", "Let other machines connect, with a password, unencrypted."
+    ),
 ) -> None:
     """Open a page with the work of all your agents.
 
     It shows the sessions of all your projects.
     """
-    raise typer.Exit(serve_web(context, Where(host, port, allow_remote, not no_open)))
+    raise typer.Exit(serve_web(Where(host, port, allow_remote, not no_open)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +73,7 @@ class Where:
     opens: bool
 
 
-def serve_web(context: typer.Context, where: Where) -> int:
+def serve_web(where: Where) -> int:
     """Serve the page until it is stopped; return the exit code."""
     if not all(map(_is_installed, EXTRA)):
         sys.stderr.write(MISSING)
@@ -108,7 +93,7 @@ def serve_web(context: typer.Context, where: Where) -> int:
             "--host 192.168.1.5: requests to any other name are refused."
         )
     password = _read_password() if is_remote else None
-    settings = load(context).settings
+    settings = load().settings
     # No chat model: looking at the context of a question must cost nothing.
     settings = settings.model_copy(
         update={"llm": settings.llm.model_copy(update={"model": "none"})}

@@ -5,12 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from ragforge.cli.options import AllOption, ForceOption, JsonOption, TagOption
-from ragforge.cli.state import open_for
+from ragforge.cli.options import (
+    AllOption,
+    ForceOption,
+    JsonOption,
+    TagOption,
+    argument,
+    flag,
+    option,
+)
+from ragforge.cli.state import open_here
 from ragforge.cli.trust_questions import interrupt_at_once
 from ragforge.errors import InputError, NotAuthor, NoteNotFound
 from ragforge.show.console import fit_line, print_json, print_note, print_result
@@ -34,21 +42,15 @@ LISTED = "`ragforge memory notes` lists them."
 
 
 async def remember(
-    context: typer.Context,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to remember.")],
+    text: str = argument("TEXT", "What to remember."),
     tags: TagOption = None,
-    supersedes: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="The note that it replaces from now on."),
-    ] = None,
-    rule: Annotated[
-        bool, typer.Option("--rule", help="Always give it to agents, whatever the question.")
-    ] = False,
+    supersedes: str | None = option("--supersedes ID", "The note that it replaces from now on."),
+    rule: bool = flag("--rule", "Always give it to agents, whatever the question."),
     as_json: JsonOption = False,
 ) -> None:
     """Keep a note: an insight, a decision, a rule."""
     try:
-        async with open_for(context) as app:
+        async with open_here() as app:
             note = await app.notes.remember(text, tags=tags or (), supersedes=supersedes, rule=rule)
             if as_json:
                 print_json(note_to_json(note))
@@ -62,27 +64,18 @@ async def remember(
 
 
 async def notes(
-    context: typer.Context,
-    query: Annotated[
-        str | None, typer.Argument(metavar="QUERY", help="Only relevant ones, best first.")
-    ] = None,
+    query: str | None = argument("QUERY", "Only relevant ones, best first.", None),
     tags: TagOption = None,
-    superseded: Annotated[
-        bool, typer.Option("--superseded", help="Also those that others replace.")
-    ] = False,
-    rules: Annotated[
-        bool, typer.Option("--rules", help="Rules, and your instructions in sessions.")
-    ] = False,
-    limit: Annotated[
-        int, typer.Option("-k", "--limit", min=1, max=10_000, help="How many to show.")
-    ] = 50,
+    superseded: bool = flag("--superseded", "Also those that others replace."),
+    rules: bool = flag("--rules", "Rules, and your instructions in sessions."),
+    limit: int = option("-k --limit", "How many to show.", 50, min=1, max=10_000),
     everywhere: AllOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show the notes of this project, newest first."""
     if rules and (query or tags or everywhere):
         raise typer.BadParameter("--rules lists all rules of this project; leave out the rest")
-    async with open_for(context) as app:
+    async with open_here() as app:
         if rules:
             every = await app.notes.find_rules()
             kept = [one for one in every if superseded or one.replaced_by is None][:limit]
@@ -108,16 +101,13 @@ async def notes(
 
 
 async def forget_note(
-    context: typer.Context,
-    note_id: Annotated[
-        str, typer.Argument(metavar="ID", help="The id of a note, or its first characters.")
-    ],
+    note_id: str = argument("ID", "The id of a note, or its first characters."),
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Delete a note."""
     try:
-        async with open_for(context) as app:
+        async with open_here() as app:
             note = await app.notes.forget(note_id, force=force)
     except NoteNotFound as error:
         raise InputError(f"{error}. {LISTED}") from error
@@ -128,26 +118,18 @@ async def forget_note(
 
 
 async def review(
-    context: typer.Context,
-    yes: Annotated[
-        list[str] | None,
-        typer.Option("--yes", metavar="ID", help="The newer note replaces the older one."),
-    ] = None,
-    no: Annotated[
-        list[str] | None, typer.Option("--no", metavar="ID", help="Both notes are valid.")
-    ] = None,
-    linked: Annotated[
-        bool, typer.Option("--linked", help="Show pairs that are linked; --no undoes a link.")
-    ] = False,
+    yes: list[str] | None = option("--yes ID", "The newer note replaces the older one."),
+    no: list[str] | None = option("--no ID", "Both notes are valid."),
+    linked: bool = flag("--linked", "Show pairs that are linked; --no undoes a link."),
     as_json: JsonOption = False,
 ) -> None:
     """Decide about notes that may contradict older ones."""
     answers = [*((id_, True) for id_ in yes or ()), *((id_, False) for id_ in no or ())]
     try:
         if answers:
-            await _decide(context, answers, as_json)
+            await _decide(answers, as_json)
             return
-        async with open_for(context) as app:
+        async with open_here() as app:
             found = await app.notes.find_corrections(linked=linked)
         if as_json:
             print_json({"corrections": [correction_to_json(one) for one in found]})
@@ -158,7 +140,7 @@ async def review(
             print_note(f"ragforge memory review --{'no' if linked else 'yes'} ID")
         else:
             answers = _ask(found)
-            async with open_for(context) as app:
+            async with open_here() as app:
                 for id_, replaces in answers:
                     with suppress(InputError):  # an earlier answer settled it too
                         await app.notes.decide(id_, replaces=replaces)
@@ -166,10 +148,8 @@ async def review(
         raise typer.BadParameter(str(error)) from error
 
 
-async def _decide(
-    context: typer.Context, answers: Sequence[tuple[str, bool]], as_json: bool
-) -> None:
-    async with open_for(context) as app:
+async def _decide(answers: Sequence[tuple[str, bool]], as_json: bool) -> None:
+    async with open_here() as app:
         decided = [await app.notes.decide(id_, replaces=replaces) for id_, replaces in answers]
     if as_json:
         print_json({"decided": [correction_to_json(one) for one in decided]})

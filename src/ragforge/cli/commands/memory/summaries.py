@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragforge.cli import options
-from ragforge.cli.options import AllOption, JsonOption, SinceOption, UntilOption, YesOption
-from ragforge.cli.state import confirm, open_for
+from ragforge.cli.options import (
+    AllOption,
+    JsonOption,
+    SinceOption,
+    UntilOption,
+    YesOption,
+    flag,
+    option,
+)
+from ragforge.cli.state import confirm, open_here
 from ragforge.show.console import print_note, print_result
 from ragforge.show.notes import show_summaries, summary_to_json
 
@@ -21,21 +29,16 @@ LevelOption = Annotated[
 
 
 async def summaries(
-    context: typer.Context,
     level: LevelOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    file: Annotated[
-        str | None, typer.Option("--file", metavar="PATH", help="Those that mention this file.")
-    ] = None,
-    unread: Annotated[
-        bool, typer.Option("--unread", help="Those with findings that were not shown yet.")
-    ] = False,
+    file: str | None = option("--file PATH", "Those that mention this file."),
+    unread: bool = flag("--unread", "Those with findings that were not shown yet."),
     everywhere: AllOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show the summaries of this project's conversations."""
-    async with open_for(context) as app:
+    async with open_here() as app:
         found = await app.memory.find_summaries(
             options.parse_since(since),
             options.parse_until(until),
@@ -54,21 +57,13 @@ async def summaries(
 
 
 async def trim(
-    context: typer.Context,
-    before: Annotated[
-        str,
-        typer.Option(
-            "--before",
-            "--older-than",
-            metavar="DATE",
-            help="Those made before a date, 2026-01-31, or older than an age, 90d.",
-        ),
-    ],
+    before: str = option(
+        "--before --older-than DATE",
+        "Those made before a date, 2026-01-31, or older than an age, 90d.",
+        ...,
+    ),
     level: LevelOption = None,
-    session: Annotated[
-        str | None,
-        typer.Option("--session", metavar="ID", help="Of one session: its first characters."),
-    ] = None,
+    session: str | None = option("--session ID", "Of one session: its first characters."),
     everywhere: AllOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
@@ -85,7 +80,7 @@ async def trim(
         whose = "of all projects" if everywhere else "of this project"
         whose = whose if session is None else f"of session {session}"
         confirm(f"Delete the {what} {whose} that were made before {limit:%Y-%m-%d %H:%M}?")
-    async with open_for(context) as app:
+    async with open_here() as app:
         deleted = await app.memory.trim_summaries(
             limit, _to_level(level), session, everywhere=everywhere
         )

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-import typer
-
-from ragforge.cli.options import AllOption, JsonOption, YesOption
+from ragforge.cli.options import AllOption, JsonOption, YesOption, flag, option
 from ragforge.cli.progress import show_progress
-from ragforge.cli.state import confirm, open_for
+from ragforge.cli.state import confirm, open_here
 from ragforge.show.console import print_json, print_note
 from ragforge.show.store import job_to_json, show_jobs
 
@@ -22,15 +19,14 @@ FAILED = "{:,} jobs failed. `ragforge memory jobs` lists them."
 
 
 async def work(
-    context: typer.Context,
-    seconds: Annotated[int, typer.Option(min=1, max=86_400, help="Maximum time.")] = 600,
+    seconds: int = option("--seconds", "Maximum time.", 600, min=1, max=86_400),
     as_json: JsonOption = False,
 ) -> None:
     """Do the queued jobs: vectors, titles, summaries, the code.
 
     Then do the maintenance of the store that is due.
     """
-    async with open_for(context) as app:
+    async with open_here() as app:
         counts = await app.jobs.wait(seconds)
         await app.maintenance.finish_upkeep(seconds)
     if as_json:
@@ -42,9 +38,9 @@ async def work(
         print_note(FAILED.format(counts["dead"]))
 
 
-async def embed(context: typer.Context, as_json: JsonOption = False) -> None:
+async def embed(as_json: JsonOption = False) -> None:
     """Compute a vector for every past turn with the current model."""
-    async with open_for(context) as app:
+    async with open_here() as app:
         missing, done = (await app.maintenance.count_embedded()).missing, 0
         with show_progress() as on_progress:
 
@@ -63,10 +59,7 @@ async def embed(context: typer.Context, as_json: JsonOption = False) -> None:
 
 
 async def rebuild(
-    context: typer.Context,
-    again: Annotated[
-        bool, typer.Option("--again", help="Delete the old summaries and write new ones.")
-    ] = False,
+    again: bool = flag("--again", "Delete the old summaries and write new ones."),
     everywhere: AllOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
@@ -74,7 +67,7 @@ async def rebuild(
     """Create the summaries and vectors that are due, now."""
     if again and not yes:
         confirm("Delete the summaries and create them again?")
-    async with open_for(context) as app:
+    async with open_here() as app:
         with show_progress() as on_progress:
             report = await app.maintenance.rebuild(
                 everywhere, again, lambda done, total: on_progress("conversations", done, total)
@@ -87,36 +80,20 @@ async def rebuild(
         print_note(FAILED.format(report.failed_jobs))
 
 
-class Shown(StrEnum):
-    """Which jobs to show."""
-
-    open = "open"
-    pending = "pending"
-    running = "running"
-    done = "done"
-    dead = "dead"
-
-
-_STATUSES: dict[Shown, tuple[JobStatus, ...]] = {
-    Shown.open: ("running", "pending", "dead"),
-    Shown.pending: ("pending",),
-    Shown.running: ("running",),
-    Shown.done: ("done",),
-    Shown.dead: ("dead",),
-}
+Shown: TypeAlias = Literal["open", "pending", "running", "done", "dead"]
+OPEN: tuple[JobStatus, ...] = ("running", "pending", "dead")
 
 
 async def jobs(
-    context: typer.Context,
-    status: Annotated[Shown, typer.Option(help="open: all that are not done.")] = Shown.open,
-    retry: Annotated[bool, typer.Option("--retry", help="Try failed jobs again.")] = False,
-    limit: Annotated[int, typer.Option("-k", "--limit", min=1, help="How many to show.")] = SHOWN,
+    status: Shown = option("--status", "open: all that are not done.", "open"),
+    retry: bool = flag("--retry", "Try failed jobs again."),
+    limit: int = option("-k --limit", "How many to show.", SHOWN, min=1),
     as_json: JsonOption = False,
 ) -> None:
     """Show the background jobs."""
-    async with open_for(context) as app:
+    async with open_here() as app:
         revived = await app.jobs.retry_failed() if retry else 0
-        found = await app.jobs.find(limit, _STATUSES[status])
+        found = await app.jobs.find(limit, OPEN if status == "open" else (status,))
         counts = await app.jobs.count()
     if as_json:
         print_json(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import typer
-
 from ragforge.cli.commands.sessions import changing, reading
 from ragforge.cli.help_texts import CommandGroup
 
-COMMANDS: dict[str, Callable[..., object]] = {
+GROUP = CommandGroup(
+    help="Show, find, branch, move and delete sessions.", epilog="sessions", no_args_is_help=True
+)
+_COMMANDS: dict[str, Callable[..., object]] = {
     "list": reading.list_sessions,
     "show": reading.show,
     "similar": reading.similar,
@@ -26,14 +27,5 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "unshare": changing.unshare,
     "delete": changing.delete,
 }
-
-
-def register(app: typer.Typer) -> None:
-    group = CommandGroup(
-        help="Show, find, branch, move and delete sessions.",
-        epilog="sessions",
-        no_args_is_help=True,
-    )
-    for name, command in COMMANDS.items():
-        group.command(name, epilog=f"sessions/{name}")(command)
-    app.add_typer(group, name="sessions")
+for name, command in _COMMANDS.items():
+    GROUP.command(name, epilog=f"sessions/{name}")(command)

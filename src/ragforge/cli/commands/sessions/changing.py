@@ -15,8 +15,11 @@ from ragforge.cli.options import (
     SessionArgument,
     SessionsArgument,
     YesOption,
+    argument,
+    flag,
+    option,
 )
-from ragforge.cli.state import confirm, open_for, require_terminal
+from ragforge.cli.state import confirm, open_here, require_terminal
 from ragforge.domain.conversation_bundle import MAX_EXPORT_BYTES
 from ragforge.errors import DuplicateId, InputError, NotAuthor
 from ragforge.show.console import fit_line, print_json, print_note, sanitise
@@ -30,18 +33,14 @@ TagsArgument = Annotated[list[str], typer.Argument(metavar="TAG", help="One tag 
 
 
 async def branch(
-    context: typer.Context,
     session: SessionArgument,
     *,
-    point: Annotated[
-        str,
-        typer.Option("--from", metavar="TURN|MESSAGE_ID", help="The last that both will share."),
-    ],
-    title: Annotated[str | None, typer.Option("--title", help="The title of the branch.")] = None,
+    point: str = option("--from TURN|MESSAGE_ID", "The last that both will share.", ...),
+    title: str | None = option("--title", "The title of the branch."),
     as_json: JsonOption = False,
 ) -> None:
     """Begin a new session from a turn or message of another."""
-    async with open_for(context) as app:
+    async with open_here() as app:
         source = await app.sessions.resolve(session)
         made = await app.sessions.branch(source, point, title)
     if as_json:
@@ -54,21 +53,16 @@ async def branch(
 
 
 async def import_(
-    context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="An exported session; '-': stdin.")],
+    file: str = argument("FILE", "An exported session; '-': stdin."),
     *,
-    as_new: Annotated[
-        bool, typer.Option("--as-new", help="Import a copy with new ids; change nothing else.")
-    ] = False,
-    here: Annotated[
-        bool, typer.Option("--here", help="Assign it to this directory and project.")
-    ] = False,
+    as_new: bool = flag("--as-new", "Import a copy with new ids; change nothing else."),
+    here: bool = flag("--here", "Assign it to this directory and project."),
     as_json: JsonOption = False,
 ) -> None:
     """Read an exported session into the store."""
     data = _read(file)
     try:
-        async with open_for(context) as app:
+        async with open_here() as app:
             imported = await app.sessions.import_document(data, as_new=as_new, here=here)
     except DuplicateId as error:
         raise InputError(
@@ -95,33 +89,30 @@ def _read(file: str) -> bytes:
 
 
 async def archive(
-    context: typer.Context,
     sessions: SessionsArgument,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Archive sessions: they stay searchable, but are not listed."""
     changed = await _change(
-        context, sessions, lambda app, one: app.sessions.set_status(one, "archived", force=force)
+        sessions, lambda app, one: app.sessions.set_status(one, "archived", force=force)
     )
     _report(changed, as_json, lambda made: f"{name_session(made)} is {made.status}.")
 
 
 async def unarchive(
-    context: typer.Context,
     sessions: SessionsArgument,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Restore archived sessions."""
     changed = await _change(
-        context, sessions, lambda app, one: app.sessions.set_status(one, "active", force=force)
+        sessions, lambda app, one: app.sessions.set_status(one, "active", force=force)
     )
     _report(changed, as_json, lambda made: f"{name_session(made)} is {made.status}.")
 
 
 async def tag(
-    context: typer.Context,
     session: SessionArgument,
     tags: TagsArgument,
     force: ForceOption = False,
@@ -129,13 +120,12 @@ async def tag(
 ) -> None:
     """Add tags to a session."""
     changed = await _change(
-        context, [session], lambda app, one: app.sessions.retag(one, add=tags, force=force)
+        [session], lambda app, one: app.sessions.retag(one, add=tags, force=force)
     )
     _report(changed, as_json, _describe_tags)
 
 
 async def untag(
-    context: typer.Context,
     session: SessionArgument,
     tags: TagsArgument,
     force: ForceOption = False,
@@ -143,47 +133,41 @@ async def untag(
 ) -> None:
     """Remove tags from a session."""
     changed = await _change(
-        context, [session], lambda app, one: app.sessions.retag(one, remove=tags, force=force)
+        [session], lambda app, one: app.sessions.retag(one, remove=tags, force=force)
     )
     _report(changed, as_json, _describe_tags)
 
 
 async def rename(
-    context: typer.Context,
     session: SessionArgument,
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="The new title.")],
+    title: str = argument("TITLE", "The new title."),
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Change the title of a session."""
     changed = await _change(
-        context, [session], lambda app, one: app.sessions.rename(one, title, force=force)
+        [session], lambda app, one: app.sessions.rename(one, title, force=force)
     )
     _report(changed, as_json, lambda made: f"It is {name_session(made)} now.")
 
 
-async def share(
-    context: typer.Context, sessions: SessionsArgument, as_json: JsonOption = False
-) -> None:
+async def share(sessions: SessionsArgument, as_json: JsonOption = False) -> None:
     """Let all who use the store read sessions of yours."""
     changed = await _change(
-        context, sessions, lambda app, one: app.sessions.set_visibility(one, "shared"), hint=""
+        sessions, lambda app, one: app.sessions.set_visibility(one, "shared"), hint=""
     )
     _report(changed, as_json, lambda made: f"{name_session(made)} is {made.visibility}.")
 
 
-async def unshare(
-    context: typer.Context, sessions: SessionsArgument, as_json: JsonOption = False
-) -> None:
+async def unshare(sessions: SessionsArgument, as_json: JsonOption = False) -> None:
     """Make sessions of yours private again."""
     changed = await _change(
-        context, sessions, lambda app, one: app.sessions.set_visibility(one, "private"), hint=""
+        sessions, lambda app, one: app.sessions.set_visibility(one, "private"), hint=""
     )
     _report(changed, as_json, lambda made: f"{name_session(made)} is {made.visibility}.")
 
 
 async def delete(
-    context: typer.Context,
     sessions: SessionsArgument,
     *,
     yes: YesOption = False,
@@ -193,13 +177,11 @@ async def delete(
     """Delete sessions permanently."""
     if not yes:
         require_terminal()
-        async with open_for(context) as app:
+        async with open_here() as app:
             found = await app.sessions.resolve_all(sessions)
             names = ", ".join(_describe(one, app.identity.key) for one in found)
         confirm(f"Delete {sanitise(names)}?")
-    deleted = await _change(
-        context, sessions, lambda app, one: app.sessions.delete(one, force=force)
-    )
+    deleted = await _change(sessions, lambda app, one: app.sessions.delete(one, force=force))
     _report(deleted, as_json, lambda gone: f"Deleted {name_session(gone)}.")
 
 
@@ -216,7 +198,6 @@ def _describe_tags(made: Conversation) -> str:
 
 
 async def _change(
-    context: typer.Context,
     sessions: list[str],
     change: Callable[[App, Conversation], Awaitable[Conversation]],
     *,
@@ -224,7 +205,7 @@ async def _change(
 ) -> list[Conversation]:
     """Change sessions and return them; all must exist before the first is changed."""
     try:
-        async with open_for(context) as app:
+        async with open_here() as app:
             return [await change(app, one) for one in await app.sessions.resolve_all(sessions)]
     except NotAuthor as error:
         raise InputError(f"{error}{hint}") from error

@@ -3,59 +3,35 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Literal
 
 import typer
 
 from ragforge.app.features.sessions import save_file
-from ragforge.cli.options import AllOption, JsonOption, SessionArgument
+from ragforge.cli.options import AllOption, JsonOption, SessionArgument, argument, flag, option
 from ragforge.cli.progress import show_ingestion
-from ragforge.cli.state import open_for
+from ragforge.cli.state import open_here
 from ragforge.show.console import print_json, print_note, print_result
 from ragforge.show.session_detail import detail_to_json, show_detail
 from ragforge.show.sessions import line_to_json, show_sessions, show_similar, similar_to_json
 from ragforge.show.touched_sessions import about_to_json, show_about
 
-if TYPE_CHECKING:
-    from ragforge.domain.conversations import ConversationStatus
-
 TURNS = 20
 
 
-class Wanted(StrEnum):
-    """Which sessions are listed."""
-
-    active = "active"
-    archived = "archived"
-    any = "any"
-
-
-_STATUS: dict[Wanted, ConversationStatus | None] = {
-    Wanted.active: "active",
-    Wanted.archived: "archived",
-    Wanted.any: None,
-}
-
-
 async def list_sessions(
-    context: typer.Context,
     *,
     everywhere: AllOption = False,
-    status: Annotated[Wanted, typer.Option("--status", help="Which of them.")] = Wanted.active,
-    tags: Annotated[
-        list[str] | None,
-        typer.Option("--tag", metavar="TAG", help="Only with this tag, or any of several."),
-    ] = None,
-    limit: Annotated[
-        int, typer.Option("--limit", min=1, max=10_000, help="How many to show.")
-    ] = 50,
+    status: Literal["active", "archived", "any"] = option("--status", "Which of them.", "active"),
+    tags: list[str] | None = option("--tag TAG", "Only with this tag, or any of several."),
+    limit: int = option("--limit", "How many to show.", 50, min=1, max=10_000),
     as_json: JsonOption = False,
 ) -> None:
     """List sessions, most recently active first."""
-    async with open_for(context) as app:
-        found = await app.sessions.find(_STATUS[status], tags or (), limit, everywhere=everywhere)
+    async with open_here() as app:
+        wanted = None if status == "any" else status
+        found = await app.sessions.find(wanted, tags or (), limit, everywhere=everywhere)
         lines = await app.sessions.add_last_messages(found)
         viewer = app.identity.key
     if as_json:
@@ -67,41 +43,35 @@ async def list_sessions(
     else:
         place = "" if everywhere else " of this project"
         hint = "" if everywhere else " Try --all."
-        kind = "" if status is Wanted.any else f" {status.value}"
+        kind = "" if status == "any" else f" {status}"
         tagged = f" tagged {' or '.join(tags)}" if tags else ""
         print_note(f"There are no{kind} sessions{tagged}{place}.{hint}")
 
 
 async def show(
-    context: typer.Context,
     session: SessionArgument,
     *,
-    turns: Annotated[
-        int, typer.Option("--turns", min=0, help="How many of the latest turns to show.")
-    ] = TURNS,
-    full: Annotated[bool, typer.Option("--full", help="Show long texts in full.")] = False,
+    turns: int = option("--turns", "How many of the latest turns to show.", TURNS, min=0),
+    full: bool = flag("--full", "Show long texts in full."),
     as_json: JsonOption = False,
 ) -> None:
     """Show the turns of a session, with tools, states and summaries."""
-    async with open_for(context) as app:
+    async with open_here() as app:
         found = await app.sessions.load_detail(session)
     print_result(as_json, detail_to_json(found), lambda: show_detail(found, turns, full))
 
 
 async def similar(
-    context: typer.Context,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What it was about.")],
+    text: str = argument("TEXT", "What it was about."),
     *,
     everywhere: AllOption = False,
-    limit: Annotated[
-        int, typer.Option("-k", "--limit", min=1, max=1000, help="How many to show.")
-    ] = 5,
+    limit: int = option("-k --limit", "How many to show.", 5, min=1, max=1000),
     as_json: JsonOption = False,
 ) -> None:
     """Find sessions of this project about the same subject."""
     if not text.strip():
         raise typer.BadParameter("the text is empty", param_hint="TEXT")
-    async with open_for(context) as app:
+    async with open_here() as app:
         found = await app.sessions.find_similar(text, limit, everywhere)
         viewer = app.identity.key
     listed = {"query": text, "sessions": [similar_to_json(one) for one in found]}
@@ -109,22 +79,16 @@ async def similar(
 
 
 async def about(
-    context: typer.Context,
-    subject: Annotated[
-        str,
-        typer.Argument(metavar="NAME_OR_PATH", help="A file, a directory, a class, a function."),
-    ],
+    subject: str = argument("NAME_OR_PATH", "A file, a directory, a class, a function."),
     *,
     everywhere: AllOption = False,
-    limit: Annotated[
-        int, typer.Option("-k", "--limit", min=1, max=1000, help="How many sessions to show.")
-    ] = 10,
+    limit: int = option("-k --limit", "How many sessions to show.", 10, min=1, max=1000),
     as_json: JsonOption = False,
 ) -> None:
     """Find sessions that touched some code, and what changed since."""
     if not subject.strip():
         raise typer.BadParameter("the name is empty", param_hint="NAME_OR_PATH")
-    async with open_for(context) as app:
+    async with open_here() as app:
         if app.code.is_read:
             with show_ingestion() as on_step:  # of a project that was never read
                 await app.code.ingest_once(on_step)
@@ -144,19 +108,15 @@ async def about(
 
 
 async def export(
-    context: typer.Context,
     session: SessionArgument,
     *,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write it.")
-    ] = None,
-    with_embeddings: Annotated[
-        bool,
-        typer.Option("--with-embeddings", help="Include vectors; otherwise import makes new ones."),
-    ] = False,
+    output: Path | None = option("-o --output FILE", "Where to write it."),
+    with_embeddings: bool = flag(
+        "--with-embeddings", "Include vectors; otherwise import makes new ones."
+    ),
 ) -> None:
     """Write a session as JSON, to a file or to stdout."""
-    async with open_for(context) as app:
+    async with open_here() as app:
         known = await app.sessions.resolve(session)
         data = await app.sessions.export_bytes(known.uuid, with_embeddings)
     if output is None or str(output) == "-":
