@@ -25,11 +25,10 @@ def setting(
     `form` says in messages which texts it takes. One that is `user_only` cannot be set by a
     project's file.
     """
-    given = {"default_factory" if callable(default) else "default": default}
-    extra: dict[str, Any] = ({"form": form} if form else {}) | (
-        {"user_only": True} if user_only else {}
-    )
-    return Field(**given, **checks, description=about, json_schema_extra=extra or None)
+    checks["default_factory" if callable(default) else "default"] = default
+    shown = {"form": form, "user_only": user_only}
+    extra: dict[str, Any] = {name: value for name, value in shown.items() if value}
+    return Field(**checks, description=about, json_schema_extra=extra or None)
 
 
 def number(

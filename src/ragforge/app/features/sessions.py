@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ragforge.app.wiring.projects import find_repository, place_import
+from ragforge.app.wiring.projects import find_repository, open_git, place_import
 from ragforge.brain.files.atomic_write import replace_file
 from ragforge.domain.authors import AGENT, Identity, Visibility
 from ragforge.domain.conversations import (
@@ -264,12 +264,10 @@ class Sessions:
         """
         from ragforge.memory.code.about import find_conversations_about
         from ragforge.memory.code.pending_links import link_waiting
-        from ragforge.tools.command.run import CommandRunner
-        from ragforge.tools.git import GitHistory
 
         if not self.store.read_only:
             await link_waiting(self.store, self.project.ids)
-        log = GitHistory(CommandRunner(Path(self.project.path)))
+        log = open_git(Path(self.project.path))
         return await find_conversations_about(
             self.store, name, self.cwd, self.project, log=log, everywhere=everywhere
         )
