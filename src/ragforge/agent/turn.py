@@ -52,7 +52,7 @@ from ragforge.llm.fit import drop_images, has_images, says_no_images
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.spend import Meter
 from ragforge.memory.record import Recorder
-from ragforge.memory.usage import UsageRecorder, record_usage
+from ragforge.memory.usage import record_usage
 from ragforge.records import dataclass
 from ragforge.tools.images import read_named_images
 from ragforge.tools.prompt_files import describe_skills
@@ -151,66 +151,57 @@ class Agent:
         `added` precedes it in the request; `done` is what a resumed turn has done already.
         """
         async with record_usage(self.recorder.store, turn.conversation_id) as spent:
-            return await self._answer_counted(turn, asked, question, added, done, spent)
-
-    async def _answer_counted(
-        self,
-        turn: TurnEnvironment,
-        asked: Message,
-        question: str,
-        added: str,
-        done: Sequence[Message],
-        spent: UsageRecorder,
-    ) -> Answer:
-        conversation_id = turn.conversation_id
-        turn.on_event(QuestionStored(conversation_id, asked.turn_index or 0))
-        model = None if self.chat is None else self.chat.model.name
-        progress = TurnProgress(
-            self.recorder,
-            conversation_id,
-            asked,
-            turn.on_event,
-            spent,
-            model,
-            is_resumed=bool(done),
-        )
-        try:
-            context, laid_out = await self._build_request(turn, asked, question, added)
-            receipt = context.receipt
-            if self.chat is not None:
-                receipt = replace(receipt, layout=laid_out.layout)
-            progress.receipt = receipt
-            turn.on_event(ContextBuilt(receipt))
-            answer = Answer(
-                content="",
-                conversation_id=conversation_id,
-                turn_index=asked.turn_index or 0,
-                passages=list_passages(context, asked.content, self.chat is not None),
-                receipt=receipt,
-                question=asked.content,
+            conversation_id = turn.conversation_id
+            turn.on_event(QuestionStored(conversation_id, asked.turn_index or 0))
+            model = None if self.chat is None else self.chat.model.name
+            progress = TurnProgress(
+                self.recorder,
+                conversation_id,
+                asked,
+                turn.on_event,
+                spent,
+                model,
+                is_resumed=bool(done),
             )
-            if self.chat is not None:
-                images = await self._read_images(turn, question, turn.images)
-                request = complete_request(laid_out.request, images, done)
-                chat = self._watch(self.chat, turn.on_event)
-                answer = await self._ask_model(turn, chat, request, progress, answer)
-            if answer.model is None:
-                told = answer_from_passages(context, asked.content, answer.passages)
-                answer = replace(answer, content=told)
-                await progress.cut_off(answer.content)
-        except asyncio.CancelledError:
-            await progress.cut_off(INTERRUPTED)
+            try:
+                context, laid_out = await self._build_request(turn, asked, question, added)
+                receipt = context.receipt
+                if self.chat is not None:
+                    receipt = replace(receipt, layout=laid_out.layout)
+                progress.receipt = receipt
+                turn.on_event(ContextBuilt(receipt))
+                answer = Answer(
+                    content="",
+                    conversation_id=conversation_id,
+                    turn_index=asked.turn_index or 0,
+                    passages=list_passages(context, asked.content, self.chat is not None),
+                    receipt=receipt,
+                    question=asked.content,
+                )
+                if self.chat is not None:
+                    images = await self._read_images(turn, question, turn.images)
+                    request = complete_request(laid_out.request, images, done)
+                    chat = self._watch(self.chat, turn.on_event)
+                    answer = await self._ask_model(turn, chat, request, progress, answer)
+                if answer.model is None:
+                    told = answer_from_passages(context, asked.content, answer.passages)
+                    answer = replace(answer, content=told)
+                    await progress.cut_off(answer.content)
+            except asyncio.CancelledError:
+                await progress.cut_off(INTERRUPTED)
+                await progress.end()
+                raise
+            except Exception as error:  # what was said so far must not be lost with it
+                if not progress.is_empty:
+                    with suppress(RagForgeError):
+                        await progress.cut_off(
+                            f"The answer broke off. {type(error).__name__}: {error}"
+                        )
+                raise
             await progress.end()
-            raise
-        except Exception as error:  # what was said so far must not be lost with it
-            if not progress.is_empty:
-                with suppress(RagForgeError):
-                    await progress.cut_off(f"The answer broke off. {type(error).__name__}: {error}")
-            raise
-        await progress.end()
-        await self.services.hooks.end_turn(turn, answer)
-        turn.on_event(Done(answer))
-        return answer
+            await self.services.hooks.end_turn(turn, answer)
+            turn.on_event(Done(answer))
+            return answer
 
     async def _build_request(
         self, turn: TurnEnvironment, asked: Message, question: str, added: str

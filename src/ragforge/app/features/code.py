@@ -42,17 +42,8 @@ if TYPE_CHECKING:
     from ragforge.ports.work import Upkeep
     from ragforge.tools.workspace import Workspace
 
-__all__ = [
-    "Code",
-    "CodeHit",
-    "DocumentHit",
-    "IngestionReport",
-    "IngestionStep",
-    "OnStep",
-    "ProjectStatus",
-    "open_brain",
-    "open_code",
-]
+# For the doors, from the rooms below.
+__all__ = ["CodeHit", "DocumentHit", "IngestionReport", "IngestionStep", "OnStep", "ProjectStatus"]
 
 log = logging.getLogger(__name__)
 

@@ -38,21 +38,13 @@ if TYPE_CHECKING:
     from ragforge.domain.text import Json
     from ragforge.memory.importer.files import Importer, ImportProgress
     from ragforge.memory.importer.report import (
-        AgentReport,
         FileProblem,
         ImportReport,
-        LineProblem,
     )
     from ragforge.transcripts.source import TranscriptSource
 
-__all__ = [
-    "AgentReport",
-    "FileProblem",
-    "ImportProgress",
-    "ImportReport",
-    "Imports",
-    "LineProblem",
-]
+# For the doors, from the rooms below.
+__all__ = ["FileProblem", "ImportProgress", "ImportReport"]
 
 FOLLOW_SECONDS = 10.0
 """How often it is checked whether other agents have written something new."""

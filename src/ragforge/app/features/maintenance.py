@@ -19,8 +19,6 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
-__all__ = ["EmbeddedMemory", "Maintenance", "RebuildReport"]
-
 PAGE = 200
 
 

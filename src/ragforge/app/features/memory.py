@@ -27,7 +27,8 @@ from ragforge.records import dataclass
 if TYPE_CHECKING:
     from ragforge.memory.code.changes import StaleCode
 
-__all__ = ["Memory", "ProjectMemory", "StaleCode"]
+# For the doors, from the rooms below.
+__all__ = ["StaleCode"]
 
 TOUCHES = 10_000
 MAX_FORGOTTEN = 100_000

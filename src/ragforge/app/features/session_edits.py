@@ -13,7 +13,7 @@ from pathlib import Path
 from ragforge.app.features.sessions import Sessions
 from ragforge.domain.chat import ChatRequest, UserMessage
 from ragforge.domain.conversations import Conversation, ToolCall, ToolResult
-from ragforge.domain.text import shorten
+from ragforge.domain.text import Json, shorten
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import InputError, ModelError
 from ragforge.llm.ask import ChatClient
@@ -25,9 +25,6 @@ from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import FileEdit, hash_content, read_bytes
 from ragforge.tools.edits.journal import Journal, JournalEntry
-
-__all__ = ["ListedTurn", "Rewound", "SessionChange", "SessionEdits"]
-
 
 log = logging.getLogger(__name__)
 
@@ -67,9 +64,9 @@ class SessionEdits:
     journal: Journal  # of the session
     conversation: Conversation
 
-    async def list_changes(self) -> list[SessionChange]:
-        """Return the files that the session changed, with what they were and are."""
-        return await asyncio.to_thread(list_session_changes, self.journal, self.root)
+    async def list_changes(self, since: int = 0) -> list[SessionChange]:
+        """Return the files that were changed since a time, with what they were and are."""
+        return await asyncio.to_thread(list_session_changes, self.journal, self.root, since)
 
     async def list_turns(self) -> list[ListedTurn]:
         """Return the turns of the session, oldest first, each with what was changed from it on."""
@@ -102,16 +99,13 @@ class SessionEdits:
             return Rewound(turn.user.content, self.conversation, tuple(back))
         session = await self._branch_before(turns, turn, since)
         if session is not None and not files:
-            left = [one.change for one in await self._list_since(since)]
+            left = [one.change for one in await self.list_changes(since)]
             await self._note(session.uuid, "went back in the conversation and kept", left)
         return Rewound(turn.user.content, session, tuple(back))
 
     async def _load_turns(self) -> list[Turn]:
         timeline, uuid = self.sessions.store.timeline, self.conversation.uuid
         return group_into_turns(await timeline.messages(uuid, with_receipts=False))
-
-    async def _list_since(self, since: int) -> list[SessionChange]:
-        return await asyncio.to_thread(list_session_changes, self.journal, self.root, since)
 
     async def _branch_before(
         self, turns: list[Turn], turn: Turn, since: int
@@ -131,15 +125,21 @@ class SessionEdits:
         if not changes:
             return
         paths = [change.path for change in changes]
-        done = ToolCall("rewind", {"paths": paths}, ToolResult(True, {"paths": paths}))
+        given = {"paths": paths}
         note = f"The user {what} the edits of {', '.join(paths)}."
-        await self.recorder.record_answer(
-            conversation_id, None, note, tool_calls=[done], by_model=False
-        )
+        await _record(self.recorder, conversation_id, "rewind", given, given, note)
 
 
 def _to_nanoseconds(moment: datetime) -> int:
     return int(moment.timestamp() * 1_000_000) * 1_000
+
+
+async def _record(
+    recorder: Recorder, conversation_id: str, tool: str, given: Json, result: Json, note: str
+) -> None:
+    """Record what the user did, as a call with its result and a note that the model reads."""
+    done = ToolCall(tool, given, ToolResult(True, result))
+    await recorder.record_answer(conversation_id, None, note, tool_calls=[done], by_model=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +212,9 @@ async def undo_last(state: Path, project: Path, recorder: Recorder, conversation
     """
     journal = Journal.of(state, conversation_id)
     change = await asyncio.to_thread(journal.undo, Root.at(project))
-    done = ToolCall("undo", {"path": change.path}, ToolResult(True, change.to_json()))
     note = f"The user took back the last edit of {change.path}."
-    await recorder.record_answer(conversation_id, None, note, tool_calls=[done], by_model=False)
+    given = {"path": change.path}
+    await _record(recorder, conversation_id, "undo", given, change.to_json(), note)
     return Undone(change.path, change.diff)
 
 
@@ -270,9 +270,9 @@ async def commit_files(
     """
     await _run_git(root, "add", "--", *draft.files)
     said = await _run_git(root, "commit", "--only", "-m", draft.message, "--", *draft.files)
-    done = ToolCall("commit", {"files": list(draft.files)}, ToolResult(True, {"output": said}))
     note = f"The user committed {', '.join(draft.files)}: {draft.message.splitlines()[0]}"
-    await recorder.record_answer(conversation_id, None, note, tool_calls=[done], by_model=False)
+    given = {"files": list(draft.files)}
+    await _record(recorder, conversation_id, "commit", given, {"output": said}, note)
     return said
 
 

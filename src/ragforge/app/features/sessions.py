@@ -34,26 +34,22 @@ if TYPE_CHECKING:
     from ragforge.memory.code.about import ConversationAbout, TouchedCode
     from ragforge.memory.code.changes import CodeState, Commit
     from ragforge.memory.export_format.reader import ImportResult
-    from ragforge.memory.history import SessionDetail, TurnState, TurnStates
+    from ragforge.memory.history import SessionDetail, TurnState
     from ragforge.memory.search.similar import SimilarConversation
     from ragforge.originals.files import OriginalFiles
     from ragforge.ports.embedder import Embedder
     from ragforge.ports.store import Store
 
+# For the doors, from the rooms below.
 __all__ = [
     "CodeState",
     "Commit",
     "ConversationAbout",
-    "HasId",
-    "ImportResult",
-    "Relatives",
     "SessionDetail",
     "SessionLine",
-    "Sessions",
     "SimilarConversation",
     "TouchedCode",
     "TurnState",
-    "TurnStates",
 ]
 
 LISTED = 50

@@ -21,7 +21,8 @@ from ragforge.errors import StoreError
 from ragforge.llm.calls import Tool
 from ragforge.search.words.tokenise import WORDS
 
-__all__ = ["ContextOptions", "EnrichedContext", "open_context"]
+# For the doors, from the rooms below.
+__all__ = ["ContextOptions", "EnrichedContext"]
 
 FILE_SECONDS = 5.0
 """How long a search may take by default: of files, or in a store that is a file."""

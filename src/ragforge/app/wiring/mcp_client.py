@@ -29,8 +29,6 @@ from ragforge.mcp_client.server import ServerLimits
 from ragforge.ports.mcp_client import LoginStore, ServerConnection
 from ragforge.private_files import make_private_folder
 
-__all__ = ["ServerPool", "ServerReport", "list_reports", "log_in", "log_out", "open_servers"]
-
 LOGIN_SECONDS = 600.0
 """How long a user may take to log in."""
 IGNORED = "not started: you did not trust .mcp.json as it is now; `ragforge trust` shows it"

@@ -25,23 +25,8 @@ if TYPE_CHECKING:
     from ragforge.memory.store_copy import CopyProgress, CopyReport, RescueReport
     from ragforge.ports.work import VacuumReport
 
-__all__ = [
-    "CopyProgress",
-    "CopyReport",
-    "Health",
-    "Query",
-    "QueryResult",
-    "RescueReport",
-    "VacuumReport",
-    "back_up_store",
-    "copy_store",
-    "inspect_store",
-    "open_store",
-    "query_store",
-    "repair_store",
-    "use_store",
-    "vacuum_store",
-]
+# For the doors, from the rooms below.
+__all__ = ["CopyProgress", "Health", "RescueReport", "VacuumReport"]
 
 
 async def open_store(

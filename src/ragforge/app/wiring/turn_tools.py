@@ -26,7 +26,7 @@ from ragforge.agent.hooks import Hooks
 from ragforge.agent.permissions import Permissions
 from ragforge.agent.rules import PermissionRules
 from ragforge.app.wiring.open_project import OpenProject
-from ragforge.config.services import SEARCH_KEYS, explain_search_key, find_search_key
+from ragforge.config.services import SEARCH_KEYS, explain_key, find_search_key
 from ragforge.config.settings import ToolSettings
 from ragforge.context.instructions import InnerInstructions, add_inner_instructions
 from ragforge.domain.web import FoundPage
@@ -201,7 +201,7 @@ def open_searcher(settings: ToolSettings) -> WebSearcher | None:
         return open_searxng(url, seconds) if url else UnusableSearcher(NO_ADDRESS)
     key = find_search_key(service)
     if not key:
-        why = f"A search with {service} needs a key: {explain_search_key(service)}."
+        why = f"A search with {service} needs a key: {explain_key(service)}."
         return UnusableSearcher(why)
     variable = SEARCH_KEYS[service]
     if service == "brave":

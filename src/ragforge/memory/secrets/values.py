@@ -11,12 +11,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
+from ragforge.domain.text import split_words
+
 SecretKind: TypeAlias = Literal["password", "secret", "key"]
 """What a name announces: a password (any literal), a secret (random), a key (very random)."""
-
-
-def _split(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -25,16 +23,16 @@ _SPLIT = re.compile(r"[^a-z]+")
 _PASSWORDS = ("password", "passwd", "passphrase", "passwort", "passcode", "pwd")
 _PASS = frozenset({"pass", "passe", "userpass", "dbpass", "rootpass", "mypass", "pgpass"})
 _SECRETS = ("secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "credential")
-_QUALIFIERS = _split("""
+_QUALIFIERS = split_words("""
     value val prod production dev development staging stage test live main primary secondary
     backup old new current default root admin user db base b64 base64 plain raw str string
     plaintext confirm confirmation s
 """)
-_KEYED = _split("""
+_KEYED = split_words("""
     api access secret private auth encryption encrypt signing account master service license jwt
     hmac session admin subscription shared deploy webhook app client aes host function
 """)
-_HARMLESS = _split("""
+_HARMLESS = split_words("""
     public publishable pub hash hashed hasher digest checksum sum sha md fingerprint id ids name
     names path file filename dir folder url uri endpoint type length len size count min max limit
     expires expiry expiration ttl timeout regex pattern format prefix suffix header field label
@@ -60,7 +58,7 @@ _ORDINARY = re.compile(
 """What a sentence says of a password without naming it."""
 _ESCAPES = re.compile(r"(?:\\+[nrt])+\Z")
 _ELLIPSIS = re.compile(r"\.{3,}|…")
-_NO_VALUE = _split("""
+_NO_VALUE = split_words("""
     none null nil true false undefined string str text hidden masked empty required optional foo
     bar baz foobar any bytes secretstr varchar value default test pw kennwort repo
 """)
