@@ -51,8 +51,7 @@ from ragforge.llm.final_answer import read_final_answer
 from ragforge.llm.fit import drop_images, has_images, says_no_images
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.spend import Meter
-from ragforge.memory.record import Recorder
-from ragforge.memory.usage import record_usage
+from ragforge.memory.record import Recorder, record_usage
 from ragforge.records import dataclass
 from ragforge.tools.images import read_named_images
 from ragforge.tools.prompt_files import describe_skills

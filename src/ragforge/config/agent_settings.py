@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import json
+from contextlib import suppress
+from typing import Any, Literal, TypeVar
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+Entry = TypeVar("Entry", bound=BaseModel)
 
 
 class Section(BaseModel):
@@ -32,10 +36,28 @@ def setting(
 
 
 def number(
-    default: float | None, least: float, greatest: float, about: str, *, user_only: bool = False
+    default: float | None, low: float, high: float, about: str, *, user_only: bool = False
 ) -> Any:
     """Declare a setting that is a number between two bounds."""
-    return setting(default, about, user_only=user_only, ge=least, le=greatest)
+    return setting(default, about, user_only=user_only, ge=low, le=high)
+
+
+def read_section(value: object) -> object:
+    """Return what a text says as JSON, as in a variable; anything else as it is."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            return json.loads(value)
+    return value
+
+
+def read_entry(kind: type[Entry], value: object, lead: str) -> Entry:
+    """Return an entry of a section. Raises ValueError with `lead` and what is wrong with it."""
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, problem["loc"])) or "it"
+        raise ValueError(f"{lead}: {where}: {problem['msg']}") from None
 
 
 class SummarizationSettings(Section):

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 
-from pydantic import ValidationError
-
-from ragforge.config.agent_settings import HookEntry
+from ragforge.config.agent_settings import HookEntry, read_entry, read_section
 
 MAX_HOOKS = 50
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
@@ -22,9 +18,7 @@ def check_hooks(
 
     Raises ValueError with half a sentence.
     """
-    if as_text and isinstance(value, str):
-        with suppress(ValueError):
-            value = json.loads(value)
+    value = read_section(value) if as_text else value
     if not isinstance(value, dict):
         raise ValueError("must be a section of a file, with a name and an event for each hook")
     if len(value) > MAX_HOOKS:
@@ -46,12 +40,7 @@ def _check(name: str, entry: object, by_project: bool) -> HookEntry:
         entry = entry.model_dump(exclude={"by_project"})
     if not isinstance(entry, Mapping) or "by_project" in entry:
         raise ValueError(f"has the hook {name!r}, which must be a section with event and command")
-    try:
-        hook = HookEntry.model_validate({**entry, "by_project": by_project})
-    except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, problem["loc"])) or "it"
-        raise ValueError(f"has the hook {name!r}: {where}: {problem['msg']}") from None
+    hook = read_entry(HookEntry, {**entry, "by_project": by_project}, f"has the hook {name!r}")
     if not hook.command.isprintable():  # what the user is shown must be what runs
         raise ValueError(
             f"has the hook {name!r}: its command must be one line without invisible characters; "

@@ -30,7 +30,7 @@ from ragforge.domain.conversations import (
     ToolCall,
     ToolResult,
 )
-from ragforge.domain.kinds import MAYBE_JSON, Kind
+from ragforge.domain.kinds import MAYBE_JSON, Condition, Kind
 from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
 from ragforge.domain.passages import Passage, PassageFilter
 from ragforge.domain.projects import Checkout, CheckoutFilter
@@ -88,6 +88,14 @@ def list_texts_outside_source(scope: Scope) -> Iterator[str | None]:
         yield scope.qualified_name
 
 
+_CREATED: dict[str, Condition] = {
+    "since": ("from", "created_ms"),
+    "until": ("until", "created_ms"),
+}
+_STARTED: dict[str, Condition] = {
+    "since": ("from", "started_ms"),
+    "until": ("until", "started_ms"),
+}
 CONVERSATION = Kind[Conversation, ConversationFilter](
     "conversation",
     Conversation,
@@ -153,8 +161,7 @@ SUMMARY = Kind[Summary, SummaryFilter](
         "conversation_ids": ("any", "conversation_id"),
         "level": ("is", "level"),
         "first_turn": ("from", "start_turn_index"),
-        "since": ("from", "created_ms"),
-        "until": ("until", "created_ms"),
+        **_CREATED,
     },
     special=("project_ids", "file", "unread", "outside_level_2", "waiting"),
     order=("conversation_id", "start_turn_index", "level", "uuid"),
@@ -175,8 +182,7 @@ NOTE = Kind[Note, NoteFilter](
         "tags": ("shares", "tags"),
         "text": ("is", "text"),
         "is_rule": ("is", "is_rule"),
-        "since": ("from", "created_ms"),
-        "until": ("until", "created_ms"),
+        **_CREATED,
     },
     special=("with_superseded",),
     order=("-created_ms", "uuid"),
@@ -191,8 +197,7 @@ USAGE = Kind[UsageRecord, UsageFilter](
     ids=("conversation_id",),
     where={
         "conversation_ids": ("any", "conversation_id"),
-        "since": ("from", "created_ms"),
-        "until": ("until", "created_ms"),
+        **_CREATED,
     },
     order=("created_ms", "uuid"),
     replaces=True,  # the record of a turn grows with each of its requests
@@ -206,8 +211,7 @@ TURN = Kind[StoredTurn, MemoryFilter](  # the index of turns; their data are tho
     missing=MessageNotFound,
     where={
         "project_ids": ("any", "project_id"),
-        "since": ("from", "started_ms"),
-        "until": ("until", "started_ms"),
+        **_STARTED,
     },
     special=("conversation_id",),
     order=("started_ms",),
@@ -221,8 +225,7 @@ PASSAGE = Kind[Passage, PassageFilter](  # made of a turn when its words are ind
     missing=PassageNotFound,
     where={
         "project_ids": ("any", "project_id"),
-        "since": ("from", "started_ms"),
-        "until": ("until", "started_ms"),
+        **_STARTED,
         "kind": ("is", "kind"),
         "turn_ids": ("any", "turn_id"),
     },

@@ -33,12 +33,11 @@ from ragforge.memory.embed import (
     embed_missing,
     embed_turns,
 )
-from ragforge.memory.record import SETTLE_JOB, TITLE_JOB
+from ragforge.memory.record import SETTLE_JOB, TITLE_JOB, record_usage
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.memory.summaries.summarise import ExtractiveSummariser, Summariser
-from ragforge.memory.usage import record_usage
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 
