@@ -7,8 +7,9 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection
 from typing import Literal, TypeAlias
 
-from ragforge.brain.files.secret_files import has_secret_content, is_secret_file, read_names
+from ragforge.brain.files.secret_files import has_secret_content, is_secret_file
 from ragforge.records import dataclass
+from ragforge.resources import read_word_lists
 
 SkipReason: TypeAlias = Literal[
     "ignored",
@@ -32,20 +33,21 @@ SkipReason: TypeAlias = Literal[
 ]
 
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "CVS", "_darcs"})
-VENDORED = read_names("vendored folders")
+_LISTS = read_word_lists("brain/files/names.txt")
+VENDORED = _LISTS["vendored folders"]
 # A name is not enough: CPython has a package `venv`, Rails keeps its own code in `vendor`.
 FOREIGN_ANYWHERE = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
 FOREIGN_IN_VENDOR = frozenset({"modules.txt", "autoload.php"})
 
-BINARY = read_names("binary endings")
+BINARY = _LISTS["binary endings"]
 MESSAGES = "/LC_MESSAGES/"
 # They repeat the texts of the code in each language, and would hide the code in searches.
 TRANSLATIONS = frozenset({"po", "xlf", "xliff"})
 MINIFIED = (".min.js", ".min.mjs", ".min.cjs", ".min.css")
-GENERATED = read_names("generated names")
+GENERATED = _LISTS["generated names"]
 DRAFT = ".ragforge-"
 """How files begin that RagForge writes before it puts them in their place."""
-GENERATED_ENDS = tuple(read_names("generated endings"))
+GENERATED_ENDS = tuple(_LISTS["generated endings"])
 
 NOTEBOOK = ".ipynb"
 

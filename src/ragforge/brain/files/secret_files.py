@@ -10,28 +10,16 @@ import re
 from functools import cache
 
 from ragforge.domain.text import split_words
-from ragforge.resources import read_resource
-
-
-@cache
-def _read_sections() -> dict[str, frozenset[str]]:
-    text = re.sub(r"(?m)^#.*$", "", read_resource("brain/files/names.txt"))
-    _, *parts = re.split(r"(?m)^\[(.+)\]$", text)
-    return {name: split_words(words) for name, words in zip(parts[::2], parts[1::2], strict=True)}
-
-
-def read_names(section: str) -> frozenset[str]:
-    """Return the names in a section of names.txt."""
-    return _read_sections()[section]
-
+from ragforge.resources import read_word_lists
 
 _SAMPLES = split_words("example examples sample samples template tmpl tpl dist")
 _ENV = re.compile(r"\.env(?:rc)?(?:[._-].*)?|.+\.env")
 _PARTS = re.compile(r"[._-]")
 
-_NAMES = read_names("secret names")
-_ENDINGS = read_names("secret endings")
-_PLACES = read_names("secret places")
+_LISTS = read_word_lists("brain/files/names.txt")
+_NAMES = _LISTS["secret names"]
+_ENDINGS = _LISTS["secret endings"]
+_PLACES = _LISTS["secret places"]
 _PLACE_NAMES = frozenset(place.partition("/")[2] for place in _PLACES)
 _FOLDERS = frozenset((".ssh", ".gnupg", ".password-store"))
 _PUBLIC = frozenset(("config", "known_hosts", "authorized_keys", "environment"))
