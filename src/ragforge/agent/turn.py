@@ -20,7 +20,7 @@ from ragforge.agent.events import (
     Used,
     Waiting,
 )
-from ragforge.agent.permissions import Clock
+from ragforge.agent.permissions import pause_during
 from ragforge.agent.progress import TurnProgress
 from ragforge.agent.request import (
     complete_request,
@@ -263,10 +263,10 @@ class Agent:
         problem: str | None = None
         content: str | None = None
         why: Stopped = "failed"
-        clock = Clock(self.limits.seconds)
-        turn = replace(turn, approve=clock.pause_during(turn.approve))
+        limit = asyncio.timeout(self.limits.seconds)
+        turn = replace(turn, approve=pause_during(limit, turn.approve))
         try:
-            async with clock:
+            async with limit:
                 loop = self._build_loop(turn, chat, progress)
                 request, text = await loop.run(request)
                 if turn.schema is not None:
@@ -277,7 +277,7 @@ class Agent:
             if content is None and not text.strip():
                 problem = f"{chat.model.name} ended without an answer."
         except TimeoutError:
-            if not clock.is_over:
+            if not limit.expired():
                 raise
             why = "time"
             problem = f"The turn reached its limit of {self.limits.seconds:g} seconds."

@@ -24,7 +24,7 @@ from ragforge.domain.projects import ProjectPlace
 from ragforge.errors import InputError
 
 if TYPE_CHECKING:
-    from ragforge.agent.agent_files import AgentFile
+    from ragforge.agent.delegate import AgentFile
     from ragforge.agent.environment import Steer, TurnEnvironment
     from ragforge.agent.events import OnEvent
     from ragforge.agent.hooks import Hooks
@@ -277,7 +277,7 @@ class App(OpenProject):
     @property
     def agents(self) -> list[AgentFile]:
         """The kinds of sub-agents that the user or the trusted project wrote."""
-        from ragforge.agent.agent_files import read_agent_files
+        from ragforge.agent.delegate import read_agent_files
 
         return read_agent_files(self.prompts.find("agents"))
 

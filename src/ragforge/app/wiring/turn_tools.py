@@ -12,13 +12,14 @@ from pathlib import Path
 
 from ragforge.adapters.web.reader import HttpReader
 from ragforge.adapters.web.search import open_brave, open_searxng, open_tavily
-from ragforge.agent.agent_files import AgentFile, read_agent_files
 from ragforge.agent.delegate import (
+    AgentFile,
     Delegation,
     SubAgentBudget,
     SubAgentKind,
     SubAgentLimits,
     make_delegate_tool,
+    read_agent_files,
 )
 from ragforge.agent.environment import TurnEnvironment
 from ragforge.agent.events import CommandPrinted
@@ -115,8 +116,7 @@ def make_turn_tools(
         chosen = file.select(tools)
         changes = any(tool not in looking for tool in chosen)
         open_chat = partial(_open_chat, project, file.model, chat)
-        text = (file.name, file.description, file.prompt)
-        return SubAgentKind(*text, chosen, changes, open_chat, file.problem)
+        return SubAgentKind(file, chosen, changes, open_chat)
 
     limits = settings.sub_agents
     delegation = Delegation(

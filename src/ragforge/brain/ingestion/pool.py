@@ -28,6 +28,11 @@ from ragforge.child_python import python_command
 from ragforge.domain.code import File, ParsedFile, Scope
 from ragforge.processes import open_process
 
+try:
+    import resource
+except ImportError:  # not on this system
+    resource = None  # type: ignore[assignment]
+
 MANY_FILES = 300
 """With fewer files, starting processes takes longer than it saves."""
 BATCH_FILES = 40
@@ -223,25 +228,19 @@ def main() -> None:
 
 def limit_memory(limit: int) -> None:
     """Let this process fail before a file takes the memory of all others."""
-    try:
-        import resource
-    except ImportError:  # not on this system
-        return
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    if resource is not None:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def limit_time(seconds: int) -> None:
     """Let the system end this process if it takes more CPU time from now on."""
-    try:
-        import resource
-    except ImportError:  # not on this system
-        return
-    with suppress(ValueError, OSError):
-        _, maximum = resource.getrlimit(resource.RLIMIT_CPU)
-        end = int(time.process_time()) + 1 + seconds
-        resource.setrlimit(resource.RLIMIT_CPU, (end, maximum))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would leave a dump
+    if resource is not None:
+        with suppress(ValueError, OSError):
+            _, maximum = resource.getrlimit(resource.RLIMIT_CPU)
+            end = int(time.process_time()) + 1 + seconds
+            resource.setrlimit(resource.RLIMIT_CPU, (end, maximum))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would leave a dump
 
 
 if __name__ == "__main__":
