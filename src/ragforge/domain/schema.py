@@ -88,6 +88,12 @@ def list_texts_outside_source(scope: Scope) -> Iterator[str | None]:
         yield scope.qualified_name
 
 
+
+def _equal(*names: str) -> dict[str, Condition]:
+    """Return the conditions of fields that require a value of the column with their name."""
+    return {name: ("is", name) for name in names}
+
+
 _CREATED: dict[str, Condition] = {
     "since": ("from", "created_ms"),
     "until": ("until", "created_ms"),
@@ -105,12 +111,9 @@ CONVERSATION = Kind[Conversation, ConversationFilter](
     ids=("cwd", "project_path", "project_id"),
     missing=ConversationNotFound,
     where={
+        **_equal("cwd", "status", "agent", "parent_id"),
         "prefix": ("starts", "uuid"),
-        "cwd": ("is", "cwd"),
         "project_ids": ("any", "project_id"),
-        "status": ("is", "status"),
-        "agent": ("is", "agent"),
-        "parent_id": ("is", "parent_id"),
         "tags": ("shares", "tags"),
         "since": ("from", "updated_ms"),
         "until": ("until", "updated_ms"),
@@ -157,9 +160,8 @@ SUMMARY = Kind[Summary, SummaryFilter](
     flags=("summary_trimmed",),
     missing=SummaryNotFound,
     where={
-        "conversation_id": ("is", "conversation_id"),
+        **_equal("conversation_id", "level"),
         "conversation_ids": ("any", "conversation_id"),
-        "level": ("is", "level"),
         "first_turn": ("from", "start_turn_index"),
         **_CREATED,
     },
@@ -176,12 +178,10 @@ NOTE = Kind[Note, NoteFilter](
     ids=("project_path", "project_id"),
     missing=NoteNotFound,
     where={
+        **_equal("conversation_id", "text", "is_rule"),
         "prefix": ("starts", "uuid"),
         "project_ids": ("any", "project_id"),
-        "conversation_id": ("is", "conversation_id"),
         "tags": ("shares", "tags"),
-        "text": ("is", "text"),
-        "is_rule": ("is", "is_rule"),
         **_CREATED,
     },
     special=("with_superseded",),
