@@ -88,7 +88,6 @@ def list_texts_outside_source(scope: Scope) -> Iterator[str | None]:
         yield scope.qualified_name
 
 
-
 def _equal(*names: str) -> dict[str, Condition]:
     """Return the conditions of fields that require a value of the column with their name."""
     return {name: ("is", name) for name in names}

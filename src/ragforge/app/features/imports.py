@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -120,17 +120,11 @@ class Imports:
         is_stopped: Callable[[], bool] = lambda: False,
         ignored: dict[str, str] | None = None,
     ) -> ImportReport:
-        from ragforge.memory.importer.report import ImportReport
-
-        report = ImportReport()
         importer = self._make_importer(only_look, is_stopped, ignored)
         if not only_look:
             await self.store.transcripts.share_copies()
         found = await asyncio.to_thread(self._find_files, sources, path, since)
-        with _say_what_was_kept(report):
-            for source, paths in found:
-                read = stamps.get(source.name, {})
-                await importer.import_files(source, paths, read, report, on_progress)
+        report = await _import_files(importer, found, stamps, on_progress)
         if not only_look:
             await self._originals.enqueue(report.transcripts)
             await self._queue_jobs(report)
@@ -149,21 +143,20 @@ class Imports:
         With `since`, those that the agent wrote to after a moment. Raises InputError for an agent
         that is not known.
         """
-        from ragforge.memory.importer.report import ImportReport
         from ragforge.originals.keep import group_originals
 
         sources = _pick_sources(agents)
-        report = ImportReport()
-        importer = self._make_importer(only_look)
         async with self._stop_sweeps():
             lost = await self._originals.find_lost([source.name for source in sources])
             if since is not None:
                 lost = [one for one in lost if one.written_at >= since.timestamp()]
-            stamps = await self.store.transcripts.stamps(self._host)
-            with _say_what_was_kept(report):
-                for source in group_originals(sources, open_originals(self.settings), lost):
-                    paths, read = list(source.originals), stamps.get(source.name, {})
-                    await importer.import_files(source, paths, read, report, on_progress)
+            kept = group_originals(sources, open_originals(self.settings), lost)
+            report = await _import_files(
+                self._make_importer(only_look),
+                [(source, list(source.originals)) for source in kept],
+                await self.store.transcripts.stamps(self._host),
+                on_progress,
+            )
         if not only_look:
             await self._queue_jobs(report)
         return report
@@ -292,13 +285,23 @@ def _load_sources() -> Sequence[TranscriptSource]:
     return SOURCES
 
 
-@contextmanager
-def _say_what_was_kept(report: ImportReport) -> Iterator[None]:
-    """Add to the error of a full disk what was imported before."""
+async def _import_files(
+    importer: Importer,
+    found: Iterable[tuple[TranscriptSource, Sequence[Path]]],
+    stamps: Mapping[str, Mapping[str, str]],
+    on_progress: Callable[[ImportProgress], None],
+) -> ImportReport:
+    """Import what is new in transcripts. A full disk is reported with what was imported before."""
+    from ragforge.memory.importer.report import ImportReport
+
+    report = ImportReport()
     try:
-        yield
+        for source, paths in found:
+            known = stamps.get(source.name, {})
+            await importer.import_files(source, paths, known, report, on_progress)
     except StoreFull as error:
         raise StoreFull(f"{error} {report.describe_kept()}") from error
+    return report
 
 
 def _pick_sources(agents: Sequence[str]) -> list[TranscriptSource]:

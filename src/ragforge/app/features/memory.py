@@ -113,7 +113,7 @@ class Memory:
 
     async def find_changed_code(self, hits: Sequence[HistoryHit]) -> list[list[StaleCode]]:
         """Return for each hit the code it is about that has changed since."""
-        from ragforge.memory.code.changes import find_stale
+        from ragforge.memory.code.changes import find_all_stale
 
         store = self.sessions.store
         found: list[list[StaleCode]] = []
@@ -125,7 +125,7 @@ class Memory:
             place = self.sessions.project.look_from(
                 conversation.project_id, conversation.project_path
             )
-            found.append(await find_stale(store, place, hit))
+            found += await find_all_stale(store, place, [hit])
         return found
 
     async def find_changed_in_turns(
