@@ -152,22 +152,14 @@ class App(OpenProject):
         """Rebuild summaries and vectors, and inspect the store."""
         from ragforge.app.features.maintenance import Maintenance
 
-        embedder = self.recall.embedder
-        return Maintenance(self.store, self.project.ids, embedder, self.condenser, self.worker)
+        return Maintenance(self, self.condenser, self.worker)
 
     @cached_property
     def imports(self) -> Imports:
         """Imports the sessions of other agents on this machine."""
         from ragforge.app.features.imports import Imports
 
-        return Imports(
-            store=self.store,
-            identity=self.identity,
-            settings=self.settings,
-            project_path=self.project_path,
-            embedder=self.recall.embedder,
-            condenser=self.condenser,
-        )
+        return Imports(self, self.condenser)
 
     @cached_property
     def prompts(self) -> PromptFolders:
