@@ -64,7 +64,8 @@ def read_project_servers(root: Path) -> ProjectServers:
         return ProjectServers(path, problem=text)
     if not entries:
         return ProjectServers(path)
-    return ProjectServers(path, entries, _digest(entries))
+    written = json.dumps(entries, sort_keys=True)
+    return ProjectServers(path, entries, hashlib.sha256(written.encode()).hexdigest())
 
 
 def list_proposed(servers: ProjectServers) -> Iterator[tuple[str, str]]:
@@ -182,7 +183,3 @@ def _fill(spec: ServerSpec, variables: Mapping[str, str]) -> ServerSpec:
     if filled.url and not filled.url.startswith(("http://", "https://")):
         return replace(spec, problem="its url does not start with http")
     return filled
-
-
-def _digest(entries: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(entries, sort_keys=True).encode()).hexdigest()

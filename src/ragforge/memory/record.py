@@ -14,7 +14,7 @@ from ragforge.domain.chat import Usage
 from ragforge.domain.conversations import Message, Role, ToolCall, ToolResult, estimate_tokens
 from ragforge.domain.instants import now
 from ragforge.domain.schema import SUMMARY, USAGE
-from ragforge.domain.text import Json, new_id, to_text
+from ragforge.domain.text import Json, list_fields, new_id, to_text
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.usage import UsageRecord
 from ragforge.domain.work import NewJob
@@ -255,20 +255,15 @@ class UsageRecorder:
         by_model: defaultdict[str, Usage] = defaultdict(Usage)
         for model, usage in self.requests[:saved]:
             by_model[model] += usage
-        records = [self._make_record(model, usage) for model, usage in by_model.items()]
+        records = [
+            UsageRecord(
+                conversation_id=self.conversation_id,
+                model=model,
+                **list_fields(usage),
+                uuid=self._ids[model],
+                created_at=self._begun,
+            )
+            for model, usage in by_model.items()
+        ]
         await self.store.records.put(USAGE, *records)
         self._saved = saved
-
-    def _make_record(self, model: str, usage: Usage) -> UsageRecord:
-        return UsageRecord(
-            self.conversation_id,
-            model,
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cached_tokens,
-            usage.written_tokens,
-            usage.requests,
-            usage.usd,
-            self._ids[model],
-            self._begun,
-        )

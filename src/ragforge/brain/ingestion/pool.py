@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import TypeAlias
 
 from ragforge.brain.files.walk import FoundFile
@@ -81,12 +80,7 @@ class SourceReader:
     async def __aenter__(self) -> SourceReader:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         self._batches.clear()
         for task in self._tasks:
             task.cancel()

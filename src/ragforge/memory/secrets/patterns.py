@@ -50,14 +50,6 @@ def _is_key(value: str) -> bool:
     return not is_sample(value)
 
 
-def _is_credential(value: str) -> bool:
-    return not is_placeholder(value) and (len(value) >= 20 or any(c.isdigit() for c in value))
-
-
-def _is_password(value: str) -> bool:
-    return not is_placeholder(value) and not value.isdigit()
-
-
 def _build(what: str, prefixes: str, body: str, *, edge: str, long: bool) -> SecretPattern:
     """Return the pattern of a key that begins with one of the space-separated prefixes."""
     hints = tuple(prefixes.split())
@@ -77,8 +69,10 @@ def _read_keys() -> Iterator[SecretPattern]:
 
 _TESTS: Mapping[str, Callable[[str], bool]] = {
     "key": _is_key,
-    "credential": _is_credential,
-    "password": _is_password,
+    "credential": lambda value: (
+        not is_placeholder(value) and (len(value) >= 20 or any(c.isdigit() for c in value))
+    ),
+    "password": lambda value: not is_placeholder(value) and not value.isdigit(),
     "filled": lambda value: not is_placeholder(value),
     "strong": is_strong,
     "strong-and-filled": lambda value: is_strong(value) and not is_placeholder(value),
