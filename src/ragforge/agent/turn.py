@@ -27,6 +27,7 @@ from ragforge.agent.request import (
     fit_tools,
     load_ending,
     load_system_prompt,
+    read_final_answer,
 )
 from ragforge.agent.services import TurnServices
 from ragforge.concurrency import gather_or_cancel
@@ -47,7 +48,6 @@ from ragforge.errors import (
     SpendCapReached,
 )
 from ragforge.llm.ask import ChatClient
-from ragforge.llm.final_answer import read_final_answer
 from ragforge.llm.fit import drop_images, has_images, says_no_images
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.spend import Meter
