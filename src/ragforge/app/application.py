@@ -396,9 +396,7 @@ class App(OpenProject):
 
         Raises InputError if there is none, or if the file has changed since.
         """
-        from ragforge.app.features.session_edits import undo_last
-
-        return await undo_last(self.state_dir, self.project_path, self.recorder, session)
+        return await (await self.edits(session)).undo()
 
     async def edits(self, session: str) -> SessionEdits:
         """Return the edits of a session: what they changed, and the way back to a turn."""
@@ -416,20 +414,14 @@ class App(OpenProject):
 
         Raises InputError if there is nothing to commit, or git fails.
         """
-        from ragforge.app.features.session_edits import draft_commit
-
-        found = await (await self.edits(session)).list_changes()
-        changes = [one.change for one in found]
-        return await draft_commit(self.project_path, changes, self.chat, message)
+        return await (await self.edits(session)).draft_commit(self.chat, message)
 
     async def commit(self, session: str, draft: CommitDraft) -> str:
         """Commit the files of a draft, and nothing else; return what git says.
 
         Raises InputError with the words of git if it fails.
         """
-        from ragforge.app.features.session_edits import commit_files
-
-        return await commit_files(self.project_path, draft, self.recorder, session)
+        return await (await self.edits(session)).commit(draft)
 
     async def build_context(
         self,
