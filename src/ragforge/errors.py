@@ -82,7 +82,6 @@ class InvalidText(InputError):
             f"{field} holds a lone surrogate at character {position}: it is not valid Unicode. "
             "Decode the text again, replacing what cannot be decoded."
         )
-        self.field = field
         self.position = position
 
 
@@ -91,7 +90,6 @@ class InvalidId(InputError):
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field} {reason}")
-        self.field = field
 
 
 class InvalidTime(InputError):
@@ -99,7 +97,6 @@ class InvalidTime(InputError):
 
     def __init__(self, field: str, value: object) -> None:
         super().__init__(f"{field} is {value!r}: it needs a date, a time and a time zone offset")
-        self.field = field
 
 
 class InvalidJson(InputError):
@@ -107,7 +104,6 @@ class InvalidJson(InputError):
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field} is not representable as JSON: {reason}")
-        self.field = field
 
 
 class ImportRefused(InputError):
@@ -144,8 +140,6 @@ class NotAuthor(InputError):
         super().__init__(
             f"The {kind} {uuid[:8]} belongs to {author}, and only they may change it.{hint}"
         )
-        self.uuid = uuid
-        self.author = author
 
 
 class OutsideProject(InputError):
@@ -267,8 +261,6 @@ class SpendCapReached(ModelError):
             f"The spend cap of {cap:.2f} USD is reached ({spent:.4f} USD are spent). "
             "Raise it with the setting llm.max_spend_usd."
         )
-        self.spent = spent
-        self.cap = cap
 
 
 class SubAgentLimit(ModelError):

@@ -16,3 +16,19 @@ def read_resource(path: str) -> str:
     """
     with open(f"{_ROOT}/{path}", encoding="utf-8") as file:
         return file.read()
+
+
+@cache
+def read_word_lists(path: str) -> dict[str, frozenset[str]]:
+    """Return the lists of words in a text, each below its name in brackets.
+
+    A line that begins with `#` is a comment.
+    """
+    lists: dict[str, list[str]] = {}
+    words: list[str] = []
+    for line in read_resource(path).splitlines():
+        if line.startswith("["):
+            words = lists.setdefault(line.strip("[]"), [])
+        elif not line.startswith("#"):
+            words += line.split()
+    return {name: frozenset(words) for name, words in lists.items()}

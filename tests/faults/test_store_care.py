@@ -11,9 +11,8 @@ import apsw
 import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.app import back_up_store, copy_store, repair_store
 from ragforge.app.features.doctor import check_store
-from ragforge.app.wiring.stores import open_store
+from ragforge.app.wiring.stores import back_up_store, copy_store, open_store, repair_store
 from ragforge.config import Settings
 from ragforge.config.settings import StoreSettings
 from ragforge.domain.conversations import ConversationFilter

@@ -13,7 +13,7 @@ import pytest
 
 from ragforge import App, load_settings, open_app
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
-from ragforge.llm.lazy import LazyModel
+from ragforge.llm.ask import LazyModel
 from ragforge.memory.sessions import create_session
 from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.http_server import Asked

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app import open_app, open_code
+from ragforge.app import open_app
 from ragforge.app.features import automatic_reading
 from ragforge.app.features.automatic_reading import FEW_FILES
-from ragforge.app.features.code import Code
+from ragforge.app.features.code import Code, open_code
 from ragforge.brain.graph import project_graph
 from ragforge.brain.ingestion import ingestion_run, progress
 from ragforge.brain.ingestion.progress import IngestionStep

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from ragforge import load_settings, open_app
-from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.schema import JOB, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import JobFilter
-from ragforge.memory.sessions import list_sessions
+from ragforge.memory.sessions import get_sessions_by_cwd
 from tests.fakes.zygote import run_module
 
 pytestmark = pytest.mark.both_engines
@@ -61,7 +61,7 @@ async def test_a_turn_through_the_library(environ: dict[str, str], project: Path
         ]
         [hit, *_] = await app.memory.search(QUESTION, max_results=5, levels=(0,), everywhere=False)
         assert hit.conversation_id == first.conversation_id
-        [session] = await list_sessions(app.store, ConversationFilter(cwd=str(app.cwd)), 10)
+        [session] = await get_sessions_by_cwd(app.store, app.cwd, 10)
         assert session.conversation.title == STATEMENT[:59].rsplit(" ", 1)[0] + "…"
         assert session.last_message == second.content
         jobs = await app.store.records.find(JOB, JobFilter())

@@ -17,8 +17,7 @@ import httpx2
 import pytest
 
 from ragforge import load_settings, open_app
-from ragforge.app.wiring.logins import Logins
-from ragforge.app.wiring.mcp_client import log_in
+from ragforge.app.wiring.mcp_client import Logins, log_in
 from ragforge.errors import ServerError
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.wires import Call, OpenAiWire, Says

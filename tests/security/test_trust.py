@@ -11,9 +11,9 @@ import pytest
 import typer
 
 from ragforge import ConversationAgent, ask, load_settings, open_app
-from ragforge.app import open_store
 from ragforge.app.wiring.brain import name_ingest_kind
 from ragforge.app.wiring.projects import recognise
+from ragforge.app.wiring.stores import open_store
 from ragforge.cli.main import run
 from ragforge.cli.trust_questions import ask_about_folder
 from ragforge.config.settings import Settings

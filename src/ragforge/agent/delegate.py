@@ -2,24 +2,163 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import field, replace
+from fnmatch import fnmatchcase
 
 from pydantic import Field
 
 from ragforge.agent.events import OnEvent, ToolStarted
 from ragforge.agent.progress import build_finished_event
-from ragforge.agent.sub_agent_budget import SubAgentBudget
-from ragforge.domain.chat import ChatRequest, ToolRequest, UserMessage
+from ragforge.domain.chat import ChatRequest, Reply, ToolRequest, UserMessage
+from ragforge.domain.modes import Mode, choose_stricter, parse_mode
 from ragforge.domain.text import Json
-from ragforge.errors import InputError, ModelError
+from ragforge.errors import InputError, ModelError, SubAgentLimit
 from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import ExecutedCall, Tool
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.prompts import load_prompt
 from ragforge.records import dataclass
 from ragforge.tools.edits.journal import EDITS
+from ragforge.tools.prompt_files import PromptFile
 from ragforge.tools.tool import Arguments, as_tool
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFile:
+    """A kind of sub-agent: what it is for, its prompt, and what it may do."""
+
+    name: str
+    description: str
+    prompt: str
+    tools: tuple[str, ...] = ("*",)  # patterns of names
+    mode: Mode = "plan"
+    model: str | None = None  # None: that of the session
+    by_project: bool = False
+    problem: str = ""  # why it cannot be used
+
+    def select(self, tools: Sequence[Tool]) -> list[Tool]:
+        """Return the tools that it may use of those that there are."""
+        return [
+            tool
+            for tool in tools
+            if any(fnmatchcase(tool.spec.name, pattern) for pattern in self.tools)
+        ]
+
+    def limit_mode(self, mode: Mode) -> Mode:
+        """Return its mode in a session with a mode: it never has more rights than the session."""
+        return choose_stricter(self.mode, mode)
+
+
+def read_agent_files(files: Sequence[PromptFile]) -> list[AgentFile]:
+    """Return the agents that files describe; one with a wrong header says so."""
+    return [_read(file) for file in files]
+
+
+def _read(file: PromptFile) -> AgentFile:
+    by_project, header = file.root is not None, file.header
+    try:
+        mode, model = header.get("mode", "plan"), header.get("model")
+        if model is not None and by_project:
+            raise InputError("a project's agent cannot choose a model: remove model")
+        if not isinstance(model, str | None):
+            raise InputError("model must be a name such as openai:gpt-5-mini")
+        tools = tuple(_list_words(header.get("tools", "*")))
+        if not tools:
+            raise InputError("tools must name at least one tool")
+        if not file.body:
+            raise InputError("it has no text")
+        return AgentFile(
+            file.name,
+            file.description,
+            file.body,
+            tools,
+            parse_mode(str(mode).replace(" ", "-")),
+            model,
+            by_project,
+        )
+    except InputError as error:
+        why = str(error)
+        return AgentFile(file.name, file.description, "", by_project=by_project, problem=why)
+
+
+def _list_words(value: Json) -> Iterator[str]:
+    """Yield the words of a text or a list. Raises InputError for anything else."""
+    if isinstance(value, str):
+        yield from value.replace(",", " ").split()
+    elif isinstance(value, list) and all(isinstance(one, str) for one in value):
+        yield from map(str, value)
+    else:
+        raise InputError("tools must be a list of names")
+
+
+MAX_TOGETHER = 4
+"""How many sub-agents work at the same time; further ones wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubAgentLimits:
+    """Limits of a turn: tool calls and tokens of all sub-agents, waiting time of each."""
+
+    calls: int = 300
+    tokens: int = 3_000_000
+    seconds: float = 600.0
+
+
+class SubAgentBudget:
+    """Counts what the sub-agents of a turn use."""
+
+    def __init__(self, limits: SubAgentLimits | None = None) -> None:
+        self._limits = limits or SubAgentLimits()
+        self._calls = 0
+        self._tokens = 0
+        self.room = asyncio.Semaphore(MAX_TOGETHER)
+
+    def count_call(self) -> None:
+        self._calls += 1
+
+    def limit(
+        self, ask: Callable[[ChatRequest], Awaitable[Reply]]
+    ) -> Callable[[ChatRequest], Awaitable[Reply]]:
+        """Return what asks the model of one sub-agent until a limit is reached.
+
+        It raises SubAgentLimit then. Time in which tools run or the user is asked does not count.
+        """
+        left = self._limits.seconds
+
+        async def ask_within(request: ChatRequest) -> Reply:
+            nonlocal left
+            self._check()
+            began = time.monotonic()
+            try:
+                async with asyncio.timeout(max(left, 0)) as clock:
+                    reply = await ask(request)
+            except TimeoutError:
+                if not clock.expired():
+                    raise
+                raise SubAgentLimit(
+                    f"The sub-agent waited {self._limits.seconds:g} seconds for its model "
+                    "(agent.sub_agents.max_seconds)."
+                ) from None
+            left -= time.monotonic() - began
+            self._tokens += reply.usage.input_tokens + reply.usage.output_tokens
+            return reply
+
+        return ask_within
+
+    def _check(self) -> None:
+        for used, limit, name in (
+            (self._calls, self._limits.calls, "calls"),
+            (self._tokens, self._limits.tokens, "tokens"),
+        ):
+            if used >= limit:
+                raise SubAgentLimit(
+                    f"The sub-agents of this turn have used their {limit:,} {name} "
+                    f"(agent.sub_agents.max_{name}). Finish the work without them."
+                )
+
 
 PROMPTS = "ragforge.agent.prompts"
 DEEPEST = 2
@@ -60,13 +199,14 @@ class Delegated:
 class SubAgentKind:
     """A kind of sub-agent, with the tools that it may use in this turn."""
 
-    name: str
-    description: str
-    prompt: str
+    file: AgentFile
     tools: Sequence[Tool]
     changes: bool  # it may change something
     open_chat: Callable[[], ChatClient]
-    problem: str = ""  # why it cannot be used
+
+    @property
+    def name(self) -> str:
+        return self.file.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +246,7 @@ def make_delegate_tool(given: Delegation) -> Tool:
 
 def _describe(text: str, kinds: Sequence[SubAgentKind]) -> str:
     lines = [
-        f"- {kind.name}: {kind.description}{' (can change files)' if kind.changes else ''}"
+        f"- {kind.name}: {kind.file.description}{' (can change files)' if kind.changes else ''}"
         for kind in kinds
     ]
     return f"{text.strip()}\n\nAgents for special tasks, by name:\n" + "\n".join(lines)
@@ -120,8 +260,8 @@ def _find_kind(kinds: Sequence[SubAgentKind], name: str | None) -> SubAgentKind 
     if kind is None:
         names = ", ".join(kind.name for kind in kinds)
         raise InputError(f"There is no agent {name!r}. There are: {names}.")
-    if kind.problem:
-        raise InputError(f"The agent {name} cannot be used: {kind.problem}.")
+    if kind.file.problem:
+        raise InputError(f"The agent {name} cannot be used: {kind.file.problem}.")
     return kind
 
 
@@ -133,7 +273,7 @@ async def _run_sub_agent(
     tools = [*(given.tools if kind is None else kind.tools)]
     system = load_prompt(PROMPTS, "sub_agent_working" if kind and kind.changes else "sub_agent")
     if kind is not None:
-        system = f"{system}\n\n{kind.prompt}"
+        system = f"{system}\n\n{kind.file.prompt}"
     elif given.depth < DEEPEST:
         tools.append(make_delegate_tool(replace(given, kinds=(), depth=given.depth + 1)))
     await asker.model.prepare()

@@ -19,7 +19,7 @@ from ragforge.records import dataclass
 from ragforge.tools.permission import PermissionRequest, Permit
 
 if TYPE_CHECKING:
-    from ragforge.agent.turn import TurnEnvironment
+    from ragforge.agent.environment import TurnEnvironment
     from ragforge.domain.answers import Answer
     from ragforge.tools.command.hook_command import HookOutput  # most users have no hooks
 

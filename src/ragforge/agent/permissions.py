@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import field
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.domain.modes import Mode
@@ -122,39 +121,17 @@ def _make_lasting(request: PermissionRequest, pattern: str) -> PermissionRule:
     return make_rule("allow", request.action, pattern or request.subject, exact)
 
 
-class Clock:
-    """Raises TimeoutError in the `async with` block when the time is over."""
+def pause_during(limit: asyncio.Timeout, approve: Approve) -> Approve:
+    """Return an `approve` that asks the same while a time limit is paused."""
 
-    def __init__(self, seconds: float) -> None:
-        self._limit = asyncio.timeout(seconds)
+    async def ask(request: PermissionRequest) -> Verdict:
+        time = asyncio.get_running_loop().time
+        end = limit.when()
+        left = None if end is None else end - time()
+        limit.reschedule(None)
+        try:
+            return await approve(request)
+        finally:
+            limit.reschedule(None if left is None else time() + left)
 
-    @property
-    def is_over(self) -> bool:
-        return self._limit.expired()
-
-    async def __aenter__(self) -> Clock:
-        await self._limit.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._limit.__aexit__(kind, error, trace)
-
-    def pause_during(self, approve: Approve) -> Approve:
-        """Return an `approve` that asks the same while the clock is paused."""
-
-        async def ask(request: PermissionRequest) -> Verdict:
-            time = asyncio.get_running_loop().time
-            end = self._limit.when()
-            left = None if end is None else end - time()
-            self._limit.reschedule(None)
-            try:
-                return await approve(request)
-            finally:
-                self._limit.reschedule(None if left is None else time() + left)
-
-        return ask
+    return ask

@@ -25,8 +25,7 @@ from ragforge.domain.receipts import Receipt
 from ragforge.domain.text import Json, new_id
 from ragforge.llm.calls import ExecutedCall
 from ragforge.llm.loop import Round
-from ragforge.memory.record import Recorder
-from ragforge.memory.usage import UsageRecorder
+from ragforge.memory.record import Recorder, UsageRecorder
 from ragforge.tools.edits.journal import CALL
 
 CONTINUED = "The user added something before the answer. It is the next turn."

@@ -1,4 +1,4 @@
-"""Request: what a model is sent in a turn: prompts, images, and tools that fit its window."""
+"""Request: what a model is sent in a turn, until its answer fits the schema, if there is one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,18 @@ from ragforge.context.replay import replay_messages
 from ragforge.domain.chat import ChatRequest, Image, JsonSchema, ToolSpec, UserMessage
 from ragforge.domain.conversations import Message
 from ragforge.domain.modes import Mode
+from ragforge.domain.text import Json
 from ragforge.domain.windows import WindowShares
+from ragforge.errors import BadAnswer
+from ragforge.llm.answers import read_json
 from ragforge.llm.by_schema import simplify_schema
 from ragforge.llm.calls import Tool
+from ragforge.llm.loop import Ask, OnRound, Round
 from ragforge.llm.prompts import load_prompt
 
+MAX_REPAIRS = 2
+MAX_PROBLEMS = 10
+"""How many problems of one answer the model is told."""
 CONTINUE = "The answer broke off here. Continue from this point and do not repeat anything."
 
 FIRST = (
@@ -104,3 +111,38 @@ def _shorten(spec: ToolSpec) -> ToolSpec:
 
 def _load(name: str, **values: str) -> str:
     return load_prompt("ragforge.agent.prompts", name, **values)
+
+
+async def read_final_answer(
+    ask: Ask, on_round: OnRound, request: ChatRequest, text: str, schema: JsonSchema
+) -> Json:
+    """Return the value of an answer; while it does not fit, ask the model to repair it.
+
+    `request` is the conversation up to the answer. Raises BadAnswer after a few repairs.
+    """
+    for repairs_left in range(MAX_REPAIRS, -1, -1):
+        value, problems = _read_answer(text, schema)
+        if not problems:
+            return value
+        if repairs_left:
+            lines = "\n".join(f"- {problem}" for problem in problems)
+            said = load_prompt("ragforge.llm.prompts", "repair", problems=lines, scope="")
+            request = replace(
+                request, messages=(*request.messages, UserMessage(said)), schema=schema
+            )
+            answer = (await ask(request)).message
+            request, text = replace(request, messages=(*request.messages, answer)), answer.text
+            await on_round(Round(text, answer.reasoning, ()))
+    raise BadAnswer(
+        f"The answer does not fit the schema, after {MAX_REPAIRS} repairs: {'; '.join(problems)}."
+    )
+
+
+def _read_answer(text: str, schema: JsonSchema) -> tuple[Json, Sequence[str]]:
+    from ragforge.domain.json_schema import find_problems  # most answers have no schema
+
+    try:
+        value = read_json(text)
+    except BadAnswer as error:
+        return None, [str(error)]
+    return value, find_problems(value, schema)[:MAX_PROBLEMS]

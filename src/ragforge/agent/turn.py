@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import field, replace
-from typing import Protocol, TypeAlias
 
 from ragforge.agent.answer import answer_from_passages, list_passages
+from ragforge.agent.environment import TurnEnvironment
 from ragforge.agent.events import (
     ContextBuilt,
     Done,
@@ -19,22 +19,22 @@ from ragforge.agent.events import (
     QuestionStored,
     Used,
     Waiting,
-    ignore_event,
 )
-from ragforge.agent.permissions import Approve, Clock, deny_all
+from ragforge.agent.permissions import pause_during
 from ragforge.agent.progress import TurnProgress
 from ragforge.agent.request import (
     complete_request,
     fit_tools,
     load_ending,
     load_system_prompt,
+    read_final_answer,
 )
+from ragforge.agent.services import TurnServices
 from ragforge.concurrency import gather_or_cancel
 from ragforge.context.build import ContextBuilder, EnrichedContext, PreparedRequest, lay_out
 from ragforge.domain.answers import Answer, Stopped
-from ragforge.domain.chat import ChatRequest, Image, JsonSchema, Reply, UserMessage
-from ragforge.domain.conversations import Message, ToolCall
-from ragforge.domain.modes import Mode
+from ragforge.domain.chat import ChatRequest, Image, Reply, UserMessage
+from ragforge.domain.conversations import Message
 from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.windows import WindowShares
@@ -48,29 +48,19 @@ from ragforge.errors import (
     SpendCapReached,
 )
 from ragforge.llm.ask import ChatClient
-from ragforge.llm.calls import Tool
-from ragforge.llm.final_answer import read_final_answer
-from ragforge.llm.images import drop_images, has_images, says_no_images
+from ragforge.llm.fit import drop_images, has_images, says_no_images
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.spend import Meter
-from ragforge.memory.record import Recorder
-from ragforge.memory.usage import UsageRecorder, record_usage
-from ragforge.ports.open_files import OpenFiles
+from ragforge.memory.record import Recorder, record_usage
 from ragforge.records import dataclass
-from ragforge.tools.images import NamedImages
+from ragforge.tools.images import read_named_images
+from ragforge.tools.prompt_files import describe_skills
 
 log = logging.getLogger(__name__)
 
 MAX_MENTIONED_CHARS = 20_000
 """Maximum length of the files, folders and pages that a question names."""
 INTERRUPTED = "Interrupted by the user."
-Steer: TypeAlias = Callable[[], str]
-"""Returns what the user has added since the last call, mostly nothing."""
-
-
-def add_nothing() -> str:
-    """Return nothing: the user adds nothing to a running turn."""
-    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,56 +71,6 @@ class TurnLimits:
     seconds: float = 1800.0
     usd: float | None = None
     result_chars: int = 400_000  # of tools, before the oldest are shortened
-
-
-@dataclass(frozen=True, slots=True)
-class TurnEnvironment:
-    """The conversation of a turn, who follows and approves what it does, and its mode."""
-
-    conversation_id: str
-    on_event: OnEvent = ignore_event
-    approve: Approve = deny_all
-    mode: Mode = "ask"
-    files: OpenFiles | None = None  # of the user's editor
-    images: Sequence[Image] = ()  # that came with the question; they are not stored
-    instructions: str = ""  # follow the system prompt
-    schema: JsonSchema | None = None  # the answer must be JSON that fits it
-    steer: Steer = add_nothing
-
-
-class TurnServices(Protocol):
-    """What turns need of the project and the program around them."""
-
-    def make_tools(self, turn: TurnEnvironment, chat: ChatClient) -> Sequence[Tool]:
-        """Return the tools of one turn."""
-
-    def find_results(self, conversation_id: str, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
-        """Return calls that broke off, with their results, as far as they are known."""
-
-    def is_gone(self, process: str) -> bool:
-        """Tell whether a process has certainly ended."""
-
-    def describe_skills(self) -> str:
-        """Return the part of the system prompt about skills."""
-
-    async def begin_turn(self, turn: TurnEnvironment, question: str | None) -> str:
-        """Run the hooks before a message, and return what they add to the request.
-
-        It is not stored. Without a question, the turn is resumed. Raises Declined if one blocks.
-        """
-
-    async def end_turn(self, turn: TurnEnvironment, answer: Answer) -> None:
-        """Run the hooks after an answer."""
-
-    async def prepare(self, turn: TurnEnvironment, question: str, max_chars: int) -> str:
-        """Make tools ready for a question, and return the text of what it mentions.
-
-        That are resources of servers, and files, folders and web pages: `max_chars` for all of
-        these. The text precedes the question in this request, and is not stored.
-        """
-
-    def read_images(self, question: str, given: Sequence[Image]) -> NamedImages:
-        """Return the images that a question names, and the given ones, checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +92,7 @@ class Agent:
         interrupted.
         """
         await self._settle_broken_turn(turn.conversation_id)
-        added = await self.services.begin_turn(turn, question)
+        added = await self.services.hooks.begin_turn(turn, question)
         asked = await self.recorder.record_question(turn.conversation_id, question)
         return await self._answer(turn, asked, question, added)
 
@@ -166,7 +106,7 @@ class Agent:
             raise InputError("There is no turn to resume yet. Ask something.")
         if last.is_answered:
             raise InputError("The last question is already answered. Ask another one.")
-        added = await self.services.begin_turn(turn, None)
+        added = await self.services.hooks.begin_turn(turn, None)
         replies = await self._settle_calls(turn.conversation_id, last)
         return await self._answer(turn, last.user, last.user.content, added, replies)
 
@@ -210,68 +150,57 @@ class Agent:
         `added` precedes it in the request; `done` is what a resumed turn has done already.
         """
         async with record_usage(self.recorder.store, turn.conversation_id) as spent:
-            return await self._answer_counted(turn, asked, question, added, done, spent)
-
-    async def _answer_counted(
-        self,
-        turn: TurnEnvironment,
-        asked: Message,
-        question: str,
-        added: str,
-        done: Sequence[Message],
-        spent: UsageRecorder,
-    ) -> Answer:
-        conversation_id = turn.conversation_id
-        turn.on_event(QuestionStored(conversation_id, asked.turn_index or 0))
-        model = None if self.chat is None else self.chat.model.name
-        progress = TurnProgress(
-            self.recorder,
-            conversation_id,
-            asked,
-            turn.on_event,
-            spent,
-            model,
-            is_resumed=bool(done),
-        )
-        try:
-            context, laid_out = await self._build_request(turn, asked, question, added)
-            receipt = context.receipt
-            if self.chat is not None:
-                receipt = replace(receipt, layout=laid_out.layout)
-            progress.receipt = receipt
-            turn.on_event(ContextBuilt(receipt))
-            answer = Answer(
-                content="",
-                conversation_id=conversation_id,
-                turn_index=asked.turn_index or 0,
-                passages=list_passages(context, asked.content, self.chat is not None),
-                receipt=receipt,
-                question=asked.content,
+            conversation_id = turn.conversation_id
+            turn.on_event(QuestionStored(conversation_id, asked.turn_index or 0))
+            model = None if self.chat is None else self.chat.model.name
+            progress = TurnProgress(
+                self.recorder,
+                conversation_id,
+                asked,
+                turn.on_event,
+                spent,
+                model,
+                is_resumed=bool(done),
             )
-            if self.chat is not None:
-                seen = await asyncio.to_thread(self.services.read_images, question, turn.images)
-                for problem in seen.problems:
-                    turn.on_event(Noticed(problem))
-                request = complete_request(laid_out.request, seen.images, done)
-                chat = self._watch(self.chat, turn.on_event)
-                answer = await self._ask_model(turn, chat, request, progress, answer)
-            if answer.model is None:
-                told = answer_from_passages(context, asked.content, answer.passages)
-                answer = replace(answer, content=told)
-                await progress.cut_off(answer.content)
-        except asyncio.CancelledError:
-            await progress.cut_off(INTERRUPTED)
+            try:
+                context, laid_out = await self._build_request(turn, asked, question, added)
+                receipt = context.receipt
+                if self.chat is not None:
+                    receipt = replace(receipt, layout=laid_out.layout)
+                progress.receipt = receipt
+                turn.on_event(ContextBuilt(receipt))
+                answer = Answer(
+                    content="",
+                    conversation_id=conversation_id,
+                    turn_index=asked.turn_index or 0,
+                    passages=list_passages(context, asked.content, self.chat is not None),
+                    receipt=receipt,
+                    question=asked.content,
+                )
+                if self.chat is not None:
+                    images = await self._read_images(turn, question, turn.images)
+                    request = complete_request(laid_out.request, images, done)
+                    chat = self._watch(self.chat, turn.on_event)
+                    answer = await self._ask_model(turn, chat, request, progress, answer)
+                if answer.model is None:
+                    told = answer_from_passages(context, asked.content, answer.passages)
+                    answer = replace(answer, content=told)
+                    await progress.cut_off(answer.content)
+            except asyncio.CancelledError:
+                await progress.cut_off(INTERRUPTED)
+                await progress.end()
+                raise
+            except Exception as error:  # what was said so far must not be lost with it
+                if not progress.is_empty:
+                    with suppress(RagForgeError):
+                        await progress.cut_off(
+                            f"The answer broke off. {type(error).__name__}: {error}"
+                        )
+                raise
             await progress.end()
-            raise
-        except Exception as error:  # what was said so far must not be lost with it
-            if not progress.is_empty:
-                with suppress(RagForgeError):
-                    await progress.cut_off(f"The answer broke off. {type(error).__name__}: {error}")
-            raise
-        await progress.end()
-        await self.services.end_turn(turn, answer)
-        turn.on_event(Done(answer))
-        return answer
+            await self.services.hooks.end_turn(turn, answer)
+            turn.on_event(Done(answer))
+            return answer
 
     async def _build_request(
         self, turn: TurnEnvironment, asked: Message, question: str, added: str
@@ -290,8 +219,8 @@ class Agent:
             ),
             self._prepare(turn, question),
         )
-        skills = await asyncio.to_thread(self.services.describe_skills)
-        system = load_system_prompt(shares, skills, turn.instructions, turn.schema)
+        skills = await asyncio.to_thread(self.services.prompts.find, "skills")
+        system = load_system_prompt(shares, describe_skills(skills), turn.instructions, turn.schema)
         ending = load_ending(turn.mode, shares, question)
         return context, lay_out(context, system, added + mentioned + question, ending)
 
@@ -300,6 +229,15 @@ class Agent:
             return ""
         limit = min(MAX_MENTIONED_CHARS, self._get_shares().results or MAX_MENTIONED_CHARS)
         return await self.services.prepare(turn, question, limit)
+
+    async def _read_images(
+        self, turn: TurnEnvironment, text: str, given: Sequence[Image] = ()
+    ) -> Sequence[Image]:
+        """Return the images that a text names, and the given ones; report what is not sent."""
+        seen = await asyncio.to_thread(read_named_images, text, self.services.cwd, given)
+        for problem in seen.problems:
+            turn.on_event(Noticed(problem))
+        return seen.images
 
     def _get_shares(self) -> WindowShares:
         return WindowShares.of(None if self.chat is None else self.chat.model.window)
@@ -325,10 +263,10 @@ class Agent:
         problem: str | None = None
         content: str | None = None
         why: Stopped = "failed"
-        clock = Clock(self.limits.seconds)
-        turn = replace(turn, approve=clock.pause_during(turn.approve))
+        limit = asyncio.timeout(self.limits.seconds)
+        turn = replace(turn, approve=pause_during(limit, turn.approve))
         try:
-            async with clock:
+            async with limit:
                 loop = self._build_loop(turn, chat, progress)
                 request, text = await loop.run(request)
                 if turn.schema is not None:
@@ -339,7 +277,7 @@ class Agent:
             if content is None and not text.strip():
                 problem = f"{chat.model.name} ended without an answer."
         except TimeoutError:
-            if not clock.is_over:
+            if not limit.expired():
                 raise
             why = "time"
             problem = f"The turn reached its limit of {self.limits.seconds:g} seconds."
@@ -396,16 +334,14 @@ class Agent:
             if not text.strip():
                 return ()
             try:
-                added = await self.services.begin_turn(turn, text)
+                added = await self.services.hooks.begin_turn(turn, text)
             except Declined as error:  # a hook blocks it: it is neither stored nor sent
                 turn.on_event(Noticed(str(error)))
                 return ()
             await progress.continue_with(text)
             mentioned = added + await self._prepare(turn, text)
-            seen = await asyncio.to_thread(self.services.read_images, text, ())
-            for problem in seen.problems:
-                turn.on_event(Noticed(problem))
-            return (UserMessage(mentioned + text, images=tuple(seen.images)),)
+            images = await self._read_images(turn, text)
+            return (UserMessage(mentioned + text, images=tuple(images)),)
 
         shares = self._get_shares()
         return ToolLoop(

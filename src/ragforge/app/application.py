@@ -7,39 +7,29 @@ What doors and programs do with it stands by topic: `app.sessions`, `app.memory`
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragforge.app.features.code import Code
 from ragforge.app.features.jobs import Jobs
 from ragforge.app.features.sessions import Sessions
-from ragforge.app.wiring.models import choose_model, open_chat, require_chat
-from ragforge.app.wiring.trust import FolderTrust
-from ragforge.brain.project import Brain
-from ragforge.config.settings import Settings
-from ragforge.domain.authors import Identity
+from ragforge.app.wiring.models import choose_model, require_chat
+from ragforge.app.wiring.open_project import OpenProject
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.modes import Mode, parse_mode
 from ragforge.domain.projects import ProjectPlace
 from ragforge.errors import InputError
-from ragforge.llm.spend import Meter
-from ragforge.mcp_client.pool import ServerPool
-from ragforge.memory.record import Recorder
-from ragforge.memory.search.turns import MemorySearch
-from ragforge.ports.store import Store
-from ragforge.tools.command.background import BackgroundCommands
 
 if TYPE_CHECKING:
-    from ragforge.agent.agent_files import AgentFile
+    from ragforge.agent.delegate import AgentFile
+    from ragforge.agent.environment import Steer, TurnEnvironment
     from ragforge.agent.events import OnEvent
     from ragforge.agent.hooks import Hooks
     from ragforge.agent.permissions import Approve
-    from ragforge.agent.turn import Agent, Steer, TurnEnvironment
+    from ragforge.agent.turn import Agent
     from ragforge.app.features.graph import GraphExplorer
     from ragforge.app.features.imports import Imports
     from ragforge.app.features.maintenance import Maintenance
@@ -69,32 +59,10 @@ if TYPE_CHECKING:
     from ragforge.tools.prompt_files import PromptFolders
     from ragforge.tools.toolbox import Toolbox
 
-log = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True)
-class App:
+class App(OpenProject):
     """RagForge, opened in a directory."""
-
-    cwd: Path
-    project_path: Path
-    store: Store
-    recall: MemorySearch
-    brain: Brain
-    chat: ChatClient | None
-    settings: Settings
-    recorder: Recorder
-    meter: Meter
-    models: AsyncExitStack  # closes all models that were opened, when the application closes
-    trust: FolderTrust
-    identity: Identity
-    background: BackgroundCommands
-    servers: ServerPool  # of other programs, whose tools the agent uses
-    tools: Sequence[Tool] = ()  # of the program's own
-    detaches: bool = False  # work may be left to a separate process
-    started: dict[str, str] = field(default_factory=dict)
-    """The sessions that began in this process, with what hooks added to their context."""
-    opened: dict[str, ChatClient] = field(default_factory=dict)  # further models, of sub-agents
 
     @property
     def project(self) -> ProjectPlace:
@@ -184,22 +152,14 @@ class App:
         """Rebuild summaries and vectors, and inspect the store."""
         from ragforge.app.features.maintenance import Maintenance
 
-        embedder = self.recall.embedder
-        return Maintenance(self.store, self.project.ids, embedder, self.condenser, self.worker)
+        return Maintenance(self, self.condenser, self.worker)
 
     @cached_property
     def imports(self) -> Imports:
         """Imports the sessions of other agents on this machine."""
         from ragforge.app.features.imports import Imports
 
-        return Imports(
-            store=self.store,
-            identity=self.identity,
-            settings=self.settings,
-            project_path=self.project_path,
-            embedder=self.recall.embedder,
-            condenser=self.condenser,
-        )
+        return Imports(self, self.condenser)
 
     @cached_property
     def prompts(self) -> PromptFolders:
@@ -219,9 +179,9 @@ class App:
     @cached_property
     def hooks(self) -> Hooks:
         """The commands of the user and the trusted project that run at events of a turn."""
-        from ragforge.app.wiring.hooks import open_hooks
+        from ragforge.app.wiring.agent import open_hooks
 
-        return open_hooks(self.settings, self.cwd, self.project_path, self.started)
+        return open_hooks(self)
 
     @cached_property
     def condenser(self) -> Condenser:
@@ -266,83 +226,50 @@ class App:
         """The tools of this project; most commands need none of them."""
         from ragforge.app.wiring.turn_tools import open_toolbox
 
-        return open_toolbox(
-            settings=self.settings.tools,
-            root=self.project_path,
-            background=self.background,
-            brain=self.brain,
-            recall=self.recall,
-            notebook=self.notebook,
-            store=self.store,
-            keep_page=self.code.keep_page,
-        )
+        return open_toolbox(self, self.notebook, self.code.keep_page)
 
     @cached_property
     def context(self) -> ContextBuilder:
         """Builds the context of a message; most commands need none of it."""
         from ragforge.app.wiring.context_builder import open_context
 
-        return open_context(
-            self.settings, self.store, self.recall, self.brain, self.chat, self.trust
-        )
+        return open_context(self)
 
     @cached_property
     def agent(self) -> Agent:
         """Answers questions, turn by turn."""
-        from ragforge.app.wiring.agent import ProjectServices, open_agent
+        from ragforge.adapters.stores.holders import is_gone
+        from ragforge.agent.services import TurnServices
+        from ragforge.app.wiring.agent import open_agent
 
-        services = ProjectServices(
-            Path(self.settings.agent.state_dir),
-            self.cwd,
-            self.project_path,
-            self.prompts,
-            self.servers,
-            self.hooks,
-            self._make_tools,
-            self._open_mentions,
+        services = TurnServices(
+            state_dir=self.state_dir,
+            cwd=self.cwd,
+            root=self.project_path,
+            prompts=self.prompts,
+            servers=self.servers,
+            hooks=self.hooks,
+            make_tools=self._make_tools,
+            open_mentions=self._open_mentions,
+            is_gone=is_gone,
         )
-        return open_agent(self.settings, services, self.context, self.recorder, self.chat)
+        return open_agent(self, services, self.context)
 
     def _make_tools(self, turn: TurnEnvironment, chat: ChatClient) -> Sequence[Tool]:
-        return self._turn_tools(turn, chat)
+        """Return the tools of a turn. They are loaded when a model first answers."""
+        from ragforge.app.wiring.turn_tools import make_turn_tools
+
+        return make_turn_tools(self, self.toolbox, self.rules, self.prompts, self.hooks, turn, chat)
 
     def _open_mentions(self, turn: TurnEnvironment) -> MentionReader:
         from ragforge.app.wiring.turn_tools import open_mentions
 
-        return open_mentions(turn, self.toolbox, self.rules, self.trust)
-
-    @cached_property
-    def _turn_tools(self) -> Callable[[TurnEnvironment, ChatClient], Sequence[Tool]]:
-        """Makes the tools of a turn. They are loaded when a model first answers."""
-        from ragforge.app.wiring.turn_tools import open_turn_tools
-
-        return open_turn_tools(
-            self.settings,
-            self.cwd,
-            self.toolbox,
-            self.rules,
-            self.tools,
-            self.trust,
-            self.prompts,
-            self.servers,
-            self.hooks,
-            self._open_model,
-        )
-
-    def _open_model(self, name: str) -> ChatClient:
-        """Return another chat model, opened once. Raises InputError if there is no such model."""
-        if name not in self.opened:
-            chat = open_chat(choose_model(self.settings, name), self.meter)
-            if chat is None:
-                raise InputError("An agent needs a model: none cannot answer.")
-            self.models.push_async_callback(chat.model.close)
-            self.opened[name] = chat
-        return self.opened[name]
+        return open_mentions(turn, self, self.toolbox, self.rules)
 
     @property
     def agents(self) -> list[AgentFile]:
         """The kinds of sub-agents that the user or the trusted project wrote."""
-        from ragforge.agent.agent_files import read_agent_files
+        from ragforge.agent.delegate import read_agent_files
 
         return read_agent_files(self.prompts.find("agents"))
 
@@ -400,8 +327,17 @@ class App:
             require_chat(self.chat)
             schema = check_answer_schema(schema)
         session = session or (await self.sessions.ensure_current()).uuid
-        turn = _make_environment(session, on_event, approve, mode, files, images, steer)
-        turn = replace(turn, instructions=instructions, schema=schema)
+        turn = _make_environment(
+            session,
+            mode,
+            on_event=on_event,
+            approve=approve,
+            files=files,
+            images=images,
+            instructions=instructions,
+            schema=schema,
+            steer=steer,
+        )
         answer = await self.agent.take_turn(turn, question)
         await self.code.automatic_reading.queue(list_edited(answer.tool_calls))
         if answer.model is None and answer.passages and (best := answer.passages[0]).file:
@@ -424,7 +360,9 @@ class App:
         Raises InputError if there is none, or no such mode.
         """
         mode = self.require_mode(mode)
-        turn = _make_environment(session, on_event, approve, mode, files, steer=steer)
+        turn = _make_environment(
+            session, mode, on_event=on_event, approve=approve, files=files, steer=steer
+        )
         return await self.agent.resume_turn(turn)
 
     def explain_no_auto(self) -> str:
@@ -458,10 +396,7 @@ class App:
 
         Raises InputError if there is none, or if the file has changed since.
         """
-        from ragforge.app.features.session_edits import undo_last
-
-        state = Path(self.settings.agent.state_dir)
-        return await undo_last(state, self.project_path, self.recorder, session)
+        return await (await self.edits(session)).undo()
 
     async def edits(self, session: str) -> SessionEdits:
         """Return the edits of a session: what they changed, and the way back to a turn."""
@@ -470,7 +405,7 @@ class App:
         from ragforge.tools.edits.journal import Journal
 
         conversation = await self.sessions.load(session)
-        journal = Journal.of(Path(self.settings.agent.state_dir), conversation.uuid)
+        journal = Journal.of(self.state_dir, conversation.uuid)
         root = Root.at(self.project_path)
         return SessionEdits(self.sessions, self.recorder, root, journal, conversation)
 
@@ -479,20 +414,14 @@ class App:
 
         Raises InputError if there is nothing to commit, or git fails.
         """
-        from ragforge.app.features.session_edits import draft_commit
-
-        found = await (await self.edits(session)).list_changes()
-        changes = [one.change for one in found]
-        return await draft_commit(self.project_path, changes, self.chat, message)
+        return await (await self.edits(session)).draft_commit(self.chat, message)
 
     async def commit(self, session: str, draft: CommitDraft) -> str:
         """Commit the files of a draft, and nothing else; return what git says.
 
         Raises InputError with the words of git if it fails.
         """
-        from ragforge.app.features.session_edits import commit_files
-
-        return await commit_files(self.project_path, draft, self.recorder, session)
+        return await (await self.edits(session)).commit(draft)
 
     async def build_context(
         self,
@@ -533,10 +462,7 @@ class App:
         Both are closed with the application. Raises InputError if there is no such model.
         """
         settings = choose_model(self.settings, name)
-        chat = open_chat(settings, self.meter)
-        if chat is not None:
-            self.models.push_async_callback(chat.model.close)
-        return replace(self, settings=settings, chat=chat)
+        return replace(self, settings=settings, chat=self.open_chat(settings))
 
     def redact(self, text: str) -> str:
         """Return a text without secrets, as all that is stored."""
@@ -545,26 +471,9 @@ class App:
         return redact(text)
 
 
-def _make_environment(
-    session: str,
-    on_event: OnEvent | None,
-    approve: Approve | None,
-    mode: Mode,
-    files: OpenFiles | None,
-    images: Sequence[Image] = (),
-    steer: Steer | None = None,
-) -> TurnEnvironment:
-    """Return the environment of a turn: without `approve`, nothing that needs it is allowed."""
-    from ragforge.agent.events import ignore_event
-    from ragforge.agent.permissions import deny_all
-    from ragforge.agent.turn import TurnEnvironment, add_nothing
+def _make_environment(session: str, mode: Mode, **given: Any) -> TurnEnvironment:
+    """Return the environment of a turn. None is not given: without `approve`, all is denied."""
+    from ragforge.agent.environment import TurnEnvironment
 
-    return TurnEnvironment(
-        session,
-        on_event or ignore_event,
-        approve or deny_all,
-        mode,
-        files,
-        images,
-        steer=steer or add_nothing,
-    )
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return TurnEnvironment(session, mode=mode, **chosen)

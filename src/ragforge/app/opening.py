@@ -19,7 +19,7 @@ from ragforge.app.wiring.mcp_client import open_servers
 from ragforge.app.wiring.models import open_chat, open_embedder
 from ragforge.app.wiring.projects import recognise_project
 from ragforge.app.wiring.remaining_work import keep_up, start_detached_worker
-from ragforge.app.wiring.stores import open_store
+from ragforge.app.wiring.stores import use_store
 from ragforge.app.wiring.trust import FolderTrust
 from ragforge.concurrency import gather_or_cancel
 from ragforge.config.settings import Settings
@@ -61,35 +61,31 @@ async def open_app(
     opens the store, or with `detach` by a separate process. With `trust_project` the folder's
     instruction files are obeyed and its files are read, whatever the user answered.
     """
-    store = await open_store(settings)
-    try:
-        async with AsyncExitStack() as models:
-            place = normalise(cwd)
-            project = await recognise_project(settings, store, place)
-            app = _build_app(settings, store, place, project, models, trust_project)
-            # Without a worker, a program has to leave a long reading to another.
-            detaches = settings.jobs.detach and (detach or not work)
-            app = replace(app, tools=tools, detaches=detaches)
-            if not work:
-                yield app
-                return
-            stopping = asyncio.Event()
-            working = asyncio.create_task(_work(app, stopping, begin_after))
+    async with use_store(settings) as store, AsyncExitStack() as models:
+        place = normalise(cwd)
+        project = await recognise_project(settings, store, place)
+        app = _build_app(settings, store, place, project, models, trust_project)
+        # Without a worker, a program has to leave a long reading to another.
+        detaches = settings.jobs.detach and (detach or not work)
+        app = replace(app, tools=tools, detaches=detaches)
+        if not work:
+            yield app
+            return
+        stopping = asyncio.Event()
+        working = asyncio.create_task(_work(app, stopping, begin_after))
+        try:
+            yield app
+        finally:
+            stopping.set()
             try:
-                yield app
-            finally:
-                stopping.set()
-                try:
-                    is_left = await asyncio.wait_for(working, settings.jobs.closing_seconds)
-                except TimeoutError:
-                    is_left = True
-                except StoreError as error:  # what was acknowledged is safe; the jobs stay queued
-                    log.warning("Jobs are left for later: %s", error)
-                    is_left = False
-                if is_left and detach and settings.jobs.detach:
-                    start_detached_worker(settings, app.cwd)
-    finally:
-        await store.close()
+                is_left = await asyncio.wait_for(working, settings.jobs.closing_seconds)
+            except TimeoutError:
+                is_left = True
+            except StoreError as error:  # what was acknowledged is safe; the jobs stay queued
+                log.warning("Jobs are left for later: %s", error)
+                is_left = False
+            if is_left and detach and settings.jobs.detach:
+                start_detached_worker(settings, app.cwd)
 
 
 def _build_app(
@@ -110,9 +106,7 @@ def _build_app(
     models.push_async_callback(background.close)
     memory = settings.agent.memory
     embedder = code_embedder if memory.embeddings.enabled else None
-    recall = MemorySearch(store, embedder)
     project = find_project(cwd)
-    brain = open_brain(settings, store, code_embedder, project, place)
     trust = FolderTrust.of(settings, project, trust_project)
     identity = find_identity(settings)
     servers = open_servers(settings, project, trust)
@@ -121,8 +115,8 @@ def _build_app(
         cwd=cwd,
         project_path=project,
         store=store,
-        recall=recall,
-        brain=brain,
+        recall=MemorySearch(store, embedder),
+        brain=open_brain(settings, store, code_embedder, project, place),
         chat=chat,
         settings=settings,
         recorder=Recorder(

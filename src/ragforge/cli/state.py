@@ -16,7 +16,8 @@ from ragforge.show.console import print_note
 from ragforge.show.project import format_moved
 
 if TYPE_CHECKING:
-    from ragforge.app import App, Code
+    from ragforge.app import App
+    from ragforge.app.features.code import Code
     from ragforge.config import Settings
     from ragforge.domain.projects import ProjectPlace
 
@@ -42,7 +43,7 @@ async def open_here(
 @asynccontextmanager
 async def open_code_in(folder: Path, settings: Settings | None = None) -> AsyncIterator[Code]:
     """Open the code of the project around a folder until the end of the block."""
-    from ragforge.app import open_code
+    from ragforge.app.features.code import open_code
 
     async with open_code(settings or load().settings, folder) as code:
         _note_moved(code.brain.place)

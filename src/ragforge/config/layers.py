@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from ragforge.config import problems
-from ragforge.config.agent_settings import find_default_state
+from ragforge.config.agent_settings import add_project_hooks, check_hooks, find_default_state
 from ragforge.config.dotted_keys import (
     MEMORY,
     add_provider,
@@ -202,8 +202,6 @@ def _merge(given: list[_Given], wrong: list[str]) -> tuple[dict[str, object], di
         try:
             value = _check(item, field)
             if item.by_project and item.key == HOOKS and HOOKS in values:
-                from ragforge.config.own_hooks import add_project_hooks
-
                 value = add_project_hooks(cast(Any, values[HOOKS]), cast(Any, value))
             values[item.key] = value
             origins[item.key] = item.origin
@@ -246,8 +244,6 @@ def _check(item: _Given, field: FieldInfo) -> object:
 
         return check_servers(item.value)
     if item.key == HOOKS:
-        from ragforge.config.own_hooks import check_hooks
-
         return check_hooks(item.value, by_project=item.by_project, as_text=item.as_text)
     given = add_provider(item.value) if item.key == "embeddings.model" else item.value
     adapter: TypeAdapter[object] = TypeAdapter(cast(Any, Annotated[field.annotation, field]))

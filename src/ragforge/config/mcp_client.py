@@ -11,13 +11,11 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
+from ragforge.config.agent_settings import read_entry, read_section
 from ragforge.config.environment import PREFIX
 from ragforge.config.files import read_text
 from ragforge.config.services import SEARCH_KEYS, SERVICES
@@ -66,7 +64,8 @@ def read_project_servers(root: Path) -> ProjectServers:
         return ProjectServers(path, problem=text)
     if not entries:
         return ProjectServers(path)
-    return ProjectServers(path, entries, _digest(entries))
+    written = json.dumps(entries, sort_keys=True)
+    return ProjectServers(path, entries, hashlib.sha256(written.encode()).hexdigest())
 
 
 def list_proposed(servers: ProjectServers) -> Iterator[tuple[str, str]]:
@@ -120,21 +119,14 @@ def check_servers(value: object) -> dict[str, ServerSettings]:
     """
     from ragforge.domain.mcp_client import SERVER_NAME
 
-    if isinstance(value, str):
-        with suppress(ValueError):
-            value = json.loads(value)
+    value = read_section(value)
     if not isinstance(value, dict):
         raise ValueError("must be a section of a file, with a name and a command or url for each")
     found: dict[str, ServerSettings] = {}
     for name, entry in value.items():
         if not isinstance(name, str) or not SERVER_NAME.fullmatch(name):
             raise ValueError(f"has the server {str(name)[:60]!r}: a name is {NAME_FORM}")
-        try:
-            server = ServerSettings.model_validate(entry)
-        except ValidationError as error:
-            problem = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(map(str, problem["loc"])) or "it"
-            raise ValueError(f"has the server {name!r}: {where}: {problem['msg']}") from None
+        server = read_entry(ServerSettings, entry, f"has the server {name!r}")
         if bool(server.command) == bool(server.url):
             raise ValueError(f"has the server {name!r}: it needs either a command or a url")
         if server.type not in ("", *(("stdio",) if server.command else _HTTP)):
@@ -191,7 +183,3 @@ def _fill(spec: ServerSpec, variables: Mapping[str, str]) -> ServerSpec:
     if filled.url and not filled.url.startswith(("http://", "https://")):
         return replace(spec, problem="its url does not start with http")
     return filled
-
-
-def _digest(entries: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(entries, sort_keys=True).encode()).hexdigest()

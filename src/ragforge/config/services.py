@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Literal
 from urllib.parse import urlsplit
@@ -54,28 +54,18 @@ SEARCH_KEYS = {"brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY"}
 
 def find_api_key(provider: str, environ: Mapping[str, str] | None = None) -> str | None:
     """Return the key of a provider, or None if there is none anywhere."""
-    variables = os.environ if environ is None else environ
-    for name in SERVICES[provider].variables:
-        if value := variables.get(name, "").strip():
-            return value
-    return _from_keyring(provider)
+    return _find_key(provider, SERVICES[provider].variables, environ)
 
 
-def find_search_key(service: str, environ: Mapping[str, str] | None = None) -> str:
-    """Return the key of a service that searches the web; empty if there is none anywhere."""
-    variables = os.environ if environ is None else environ
-    return variables.get(SEARCH_KEYS[service], "").strip() or _from_keyring(service) or ""
+def find_search_key(service: str) -> str | None:
+    """Return the key of a service that searches the web, or None if there is none anywhere."""
+    return _find_key(service, (SEARCH_KEYS[service],))
 
 
-def explain_search_key(service: str) -> str:
-    """Return half a sentence on how to set the key of a service that searches the web."""
-    return f"set {SEARCH_KEYS[service]}, or store it with `keyring set {KEYRING_SERVICE} {service}`"
-
-
-def explain_key(provider: str) -> str:
-    """Return half a sentence on how to set a provider's key."""
-    variable = SERVICES[provider].variables[0]
-    return f"set {variable}, or store it with `keyring set {KEYRING_SERVICE} {provider}`"
+def explain_key(name: str) -> str:
+    """Return half a sentence on how to set the key of a provider, or of a search of the web."""
+    variable = SEARCH_KEYS.get(name) or SERVICES[name].variables[0]
+    return f"set {variable}, or store it with `keyring set {KEYRING_SERVICE} {name}`"
 
 
 def find_neo4j_credentials(
@@ -95,6 +85,14 @@ def find_neo4j_credentials(
 def name_neo4j_entry(url: str) -> str:
     """Return under which name the keyring holds the password of a server."""
     return f"neo4j@{urlsplit(url).hostname or ''}"
+
+
+def _find_key(
+    name: str, variables: Sequence[str], environ: Mapping[str, str] | None = None
+) -> str | None:
+    found = os.environ if environ is None else environ
+    keys = (found.get(variable, "").strip() for variable in variables)
+    return next(filter(None, keys), None) or _from_keyring(name)
 
 
 def _from_keyring(name: str) -> str | None:

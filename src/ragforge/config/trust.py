@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 from ragforge.brain.files.atomic_write import replace_file
 from ragforge.config.dotted_keys import resolve_key
 from ragforge.config.files import read_file
+from ragforge.domain.text import list_fields
 from ragforge.errors import InputError, SettingsError
 from ragforge.private_files import make_private_folder
 from ragforge.records import dataclass
@@ -102,7 +103,7 @@ class TrustFile:
         every.pop(str(folder.resolve()), None)
         if decision is not None:
             every[str(folder.resolve())] = decision
-        entries = {path: _format(one) for path, one in sorted(every.items())}
+        entries = {path: list_fields(one) for path, one in sorted(every.items())}
         text = json.dumps({"version": 1, "folders": entries}, indent=2) + "\n"
         try:
             make_private_folder(self.path.parent)
@@ -131,15 +132,6 @@ def _parse(entry: object) -> FolderDecision:
         {str(key): str(value) for key, value in (settings or {}).items()},
         str(entry.get("decided_at", "")),
     )
-
-
-def _format(decision: FolderDecision) -> dict[str, object]:
-    return {
-        "trusted": decision.trusted,
-        "readable": decision.readable,
-        "settings": dict(decision.settings),
-        "decided_at": decision.decided_at,
-    }
 
 
 NOTHING_SENSITIVE = digest_sensitive(())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Level, Summary
@@ -63,6 +63,8 @@ class WordMatches:
 class TurnHit:
     """A past turn that was found, and how."""
 
+    type: ClassVar[Literal["turn"]] = "turn"
+    level: ClassVar[Literal[0]] = 0
     turn: Turn
     conversation_id: str
     score: float  # 0..1; 1 contains all words of the query and means the same
@@ -81,14 +83,6 @@ class TurnHit:
         )
 
     @property
-    def type(self) -> Literal["turn"]:
-        return "turn"
-
-    @property
-    def level(self) -> Literal[0]:
-        return 0
-
-    @property
     def turn_range(self) -> tuple[int, int]:
         """The first and the last turn that it covers."""
         index = self.turn.user.turn_index or 0
@@ -103,6 +97,7 @@ class TurnHit:
 class SummaryHit:
     """A summary that was found, and how."""
 
+    type: ClassVar[Literal["summary"]] = "summary"
     summary: Summary
     score: float
     confidence: float
@@ -112,10 +107,6 @@ class SummaryHit:
     def with_relevance(self, relevance: float) -> SummaryHit:
         """Return the hit with its relevance."""
         return SummaryHit(self.summary, self.score, self.confidence, self.found_by, relevance)
-
-    @property
-    def type(self) -> Literal["summary"]:
-        return "summary"
 
     @property
     def level(self) -> Level:
@@ -139,6 +130,8 @@ class SummaryHit:
 class NoteHit:
     """A note that was found, and how."""
 
+    type: ClassVar[Literal["note"]] = "note"
+    level: ClassVar[None] = None
     note: Note
     score: float  # 0..1: the estimated probability that it is relevant
     confidence: float
@@ -147,14 +140,6 @@ class NoteHit:
     @property
     def relevance(self) -> float:
         return self.score
-
-    @property
-    def type(self) -> Literal["note"]:
-        return "note"
-
-    @property
-    def level(self) -> None:
-        return None
 
     @property
     def conversation_id(self) -> str:

@@ -30,7 +30,7 @@ from ragforge.domain.conversations import (
     ToolCall,
     ToolResult,
 )
-from ragforge.domain.kinds import MAYBE_JSON, Kind
+from ragforge.domain.kinds import MAYBE_JSON, Condition, Kind
 from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
 from ragforge.domain.passages import Passage, PassageFilter
 from ragforge.domain.projects import Checkout, CheckoutFilter
@@ -88,6 +88,19 @@ def list_texts_outside_source(scope: Scope) -> Iterator[str | None]:
         yield scope.qualified_name
 
 
+def _equal(*names: str) -> dict[str, Condition]:
+    """Return the conditions of fields that require a value of the column with their name."""
+    return {name: ("is", name) for name in names}
+
+
+_CREATED: dict[str, Condition] = {
+    "since": ("from", "created_ms"),
+    "until": ("until", "created_ms"),
+}
+_STARTED: dict[str, Condition] = {
+    "since": ("from", "started_ms"),
+    "until": ("until", "started_ms"),
+}
 CONVERSATION = Kind[Conversation, ConversationFilter](
     "conversation",
     Conversation,
@@ -97,12 +110,9 @@ CONVERSATION = Kind[Conversation, ConversationFilter](
     ids=("cwd", "project_path", "project_id"),
     missing=ConversationNotFound,
     where={
+        **_equal("cwd", "status", "agent", "parent_id"),
         "prefix": ("starts", "uuid"),
-        "cwd": ("is", "cwd"),
         "project_ids": ("any", "project_id"),
-        "status": ("is", "status"),
-        "agent": ("is", "agent"),
-        "parent_id": ("is", "parent_id"),
         "tags": ("shares", "tags"),
         "since": ("from", "updated_ms"),
         "until": ("until", "updated_ms"),
@@ -149,12 +159,10 @@ SUMMARY = Kind[Summary, SummaryFilter](
     flags=("summary_trimmed",),
     missing=SummaryNotFound,
     where={
-        "conversation_id": ("is", "conversation_id"),
+        **_equal("conversation_id", "level"),
         "conversation_ids": ("any", "conversation_id"),
-        "level": ("is", "level"),
         "first_turn": ("from", "start_turn_index"),
-        "since": ("from", "created_ms"),
-        "until": ("until", "created_ms"),
+        **_CREATED,
     },
     special=("project_ids", "file", "unread", "outside_level_2", "waiting"),
     order=("conversation_id", "start_turn_index", "level", "uuid"),
@@ -169,14 +177,11 @@ NOTE = Kind[Note, NoteFilter](
     ids=("project_path", "project_id"),
     missing=NoteNotFound,
     where={
+        **_equal("conversation_id", "text", "is_rule"),
         "prefix": ("starts", "uuid"),
         "project_ids": ("any", "project_id"),
-        "conversation_id": ("is", "conversation_id"),
         "tags": ("shares", "tags"),
-        "text": ("is", "text"),
-        "is_rule": ("is", "is_rule"),
-        "since": ("from", "created_ms"),
-        "until": ("until", "created_ms"),
+        **_CREATED,
     },
     special=("with_superseded",),
     order=("-created_ms", "uuid"),
@@ -191,8 +196,7 @@ USAGE = Kind[UsageRecord, UsageFilter](
     ids=("conversation_id",),
     where={
         "conversation_ids": ("any", "conversation_id"),
-        "since": ("from", "created_ms"),
-        "until": ("until", "created_ms"),
+        **_CREATED,
     },
     order=("created_ms", "uuid"),
     replaces=True,  # the record of a turn grows with each of its requests
@@ -206,8 +210,7 @@ TURN = Kind[StoredTurn, MemoryFilter](  # the index of turns; their data are tho
     missing=MessageNotFound,
     where={
         "project_ids": ("any", "project_id"),
-        "since": ("from", "started_ms"),
-        "until": ("until", "started_ms"),
+        **_STARTED,
     },
     special=("conversation_id",),
     order=("started_ms",),
@@ -221,8 +224,7 @@ PASSAGE = Kind[Passage, PassageFilter](  # made of a turn when its words are ind
     missing=PassageNotFound,
     where={
         "project_ids": ("any", "project_id"),
-        "since": ("from", "started_ms"),
-        "until": ("until", "started_ms"),
+        **_STARTED,
         "kind": ("is", "kind"),
         "turn_ids": ("any", "turn_id"),
     },

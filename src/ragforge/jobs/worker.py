@@ -16,7 +16,7 @@ from ragforge.errors import JobRefused, LeaseLost, StoreError
 from ragforge.ports.work import JobQueue
 from ragforge.records import dataclass
 
-Handler: TypeAlias = Callable[[Json], Awaitable[None]]
+Handler: TypeAlias = Callable[[Json], Awaitable[object]]
 
 log = logging.getLogger(__name__)
 

@@ -1,15 +1,16 @@
-"""Ask: one request to a model, with retries and within the spend cap."""
+"""Ask: one request to a model, which is loaded then, with retries and within the spend cap."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import field
 from typing import TypeAlias, TypeVar
 
-from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, TextDelta
+from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, StreamEvent, TextDelta
 from ragforge.errors import (
     AnswerInterrupted,
     BadAnswer,
@@ -141,3 +142,40 @@ class ChatClient:
             raise BadAnswer(f"{self.model.name} ended its answer without a word.")
 
         return await with_retries(once, self.patience, on_retry=self.on_retry)
+
+
+@dataclass(slots=True)
+class LazyModel:
+    """A chat model that is loaded on first use; errors of loading are raised then."""
+
+    name: str
+    calls_tools: bool
+    open: Callable[[], ChatModel]
+    _opened: ChatModel | None = field(default=None, init=False)
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+
+    @property
+    def window(self) -> int | None:
+        return None if self._opened is None else self._opened.window
+
+    async def prepare(self) -> None:
+        with suppress(ModelError):  # the first request raises it
+            await (await self._load()).prepare()
+
+    async def reply(self, request: ChatRequest) -> Reply:
+        return await (await self._load()).reply(request)
+
+    async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
+        async for event in (await self._load()).stream(request):
+            yield event
+
+    async def close(self) -> None:
+        if self._opened is not None:
+            await self._opened.close()
+
+    async def _load(self) -> ChatModel:
+        """Return the model. It is opened in a thread: that imports a provider's library."""
+        async with self._opening:
+            if self._opened is None:
+                self._opened = await asyncio.to_thread(self.open)
+        return self._opened

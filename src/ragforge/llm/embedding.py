@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.chat import Usage
-from ragforge.domain.vectors import Vector
-from ragforge.errors import BadAnswer, RequestRefused
+from ragforge.domain.vectors import MeaningWeights, Vector
+from ragforge.errors import BadAnswer, ModelError, RequestRefused
 from ragforge.llm.ask import RetryPolicy, Sleep, with_retries
 from ragforge.llm.spend import Meter
 from ragforge.ports.embedder import EmbeddingService, Purpose
@@ -192,3 +192,29 @@ def _split_batches(texts: Iterable[tuple[int, str]], limit: int) -> Iterator[dic
         chars += len(text)
     if batch:
         yield batch
+
+
+@dataclass(frozen=True, slots=True)
+class UnusableEmbedder:
+    """An embedding model that cannot be used: every request raises the reason."""
+
+    name: str
+    error: ModelError
+    dimension: int = 0
+    max_chars: int = 0
+    history_threshold: float = 1.0
+    code_threshold: float = 1.0
+    weights: MeaningWeights = field(default_factory=MeaningWeights)
+    multilingual: bool = False
+
+    async def prepare(self) -> None:
+        """Do nothing: there is nothing to load."""
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
+        raise self.error
+
+    async def embed_query(self, text: str) -> Vector | None:
+        raise self.error
+
+    async def close(self) -> None:
+        """Do nothing: nothing was opened."""

@@ -15,13 +15,13 @@ from ragforge.llm.calls import ExecutedCall, OnCall, Tool
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.prompts import load_prompt
 from ragforge.llm.task import (
+    BatchProgress,
     BatchResult,
     Item,
     OnProgress,
     Outcome,
     Output,
     Packing,
-    ProgressCounter,
     Rendered,
     Task,
     pack,
@@ -113,18 +113,22 @@ class StructuredLLMExecutor:
             packing = replace(packing, batch_size=1)
         before = self._asker.meter.total
         fit, found = _render_items(task, items)
-        counter = ProgressCounter(len(items), on_progress)
-        counter.add(list(found.values()))
+
+        def report() -> None:
+            if on_progress is not None and found:
+                failed = sum(outcome.error is not None for outcome in found.values())
+                on_progress(BatchProgress(len(found), failed, len(items)))
+
+        report()
         calls: dict[int, list[ExecutedCall]] = {}
         gate = asyncio.Semaphore(packing.parallel)
 
         async def work(items: list[Rendered]) -> None:
             async with gate:
                 for batch in await self._run_batch(task, items, tools, on_call):
-                    outcomes = batch.outcomes()
-                    found.update({outcome.index: outcome for outcome in outcomes})
+                    found.update({outcome.index: outcome for outcome in batch.outcomes()})
                     calls[batch.items[0].index] = batch.calls
-                    counter.add(outcomes)
+                    report()
 
         async with asyncio.TaskGroup() as group:
             for batch in pack(fit, packing):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from ragforge.domain.chat import (
     UserMessage,
 )
 from ragforge.domain.text import shorten
+from ragforge.errors import ModelError
 
 RESULTS = "# Results\n\n"
 """The beginning of results that a model without native tools receives as text."""
@@ -103,3 +105,24 @@ def _is_result(message: ChatMessage) -> bool:
 def _replace_result(text: str) -> str:
     lead = RESULTS if text.startswith(RESULTS) else ""
     return f"{lead}(A result of {len(text):,} characters that is no longer here. Ask again for it.)"
+
+
+_ABOUT_IMAGES = re.compile(r"image|vision|multi-?modal|modalit|mmproj", re.IGNORECASE)
+
+
+def has_images(request: ChatRequest) -> bool:
+    return any(isinstance(one, UserMessage) and one.images for one in request.messages)
+
+
+def drop_images(request: ChatRequest) -> ChatRequest:
+    """Return the request without images."""
+    messages = [
+        replace(one, images=()) if isinstance(one, UserMessage) and one.images else one
+        for one in request.messages
+    ]
+    return replace(request, messages=tuple(messages))
+
+
+def says_no_images(error: ModelError) -> bool:
+    """Tell whether a model may have refused a request because of its images."""
+    return bool(_ABOUT_IMAGES.search(str(error)))

@@ -149,7 +149,8 @@ class ToolLoop:
         to leave out.
         """
         if self.request_chars is not None:  # some servers cut what is too long and do not say so
-            request = _shorten_to(request, self.request_chars - self._measure_tools())
+            tools = sum(tool.spec.chars for tool in self.tools)
+            request = _shorten_to(request, self.request_chars - tools)
         while True:
             try:
                 return request, await self._ask_next(request, iteration)
@@ -199,9 +200,6 @@ class ToolLoop:
         said = reply.message
         wanted, final = read_calls(said.text, iteration, request.schema is None)
         return replace(said, text=render_request(wanted)) if wanted else said, wanted, final
-
-    def _measure_tools(self) -> int:
-        return sum(tool.spec.chars for tool in self.tools)
 
     def _format_results(
         self, made: Sequence[ExecutedCall], notes: Sequence[str]

@@ -138,22 +138,3 @@ class BatchProgress:
 
 
 OnProgress: TypeAlias = Callable[[BatchProgress], None]
-
-
-class ProgressCounter:
-    """Counts finished items and reports the progress of a batch."""
-
-    def __init__(self, total: int, on_progress: OnProgress | None) -> None:
-        self._progress = BatchProgress(0, 0, total)
-        self._on_progress = on_progress
-
-    def add(self, outcomes: Sequence[Outcome[Any]]) -> None:
-        if not outcomes:
-            return
-        failed = sum(outcome.error is not None for outcome in outcomes)
-        before = self._progress
-        self._progress = BatchProgress(
-            before.done + len(outcomes), before.failed + failed, before.total
-        )
-        if self._on_progress is not None:
-            self._on_progress(self._progress)

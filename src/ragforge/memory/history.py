@@ -14,7 +14,7 @@ from ragforge.domain.conversation_bundle import Bundle, decode_messages
 from ragforge.domain.conversations import Conversation, Message, ToolCall
 from ragforge.domain.instants import now
 from ragforge.domain.schema import CONVERSATION, JOB, SUMMARY
-from ragforge.domain.summaries import Level, Summary, SummaryFilter
+from ragforge.domain.summaries import Summary, SummaryFilter
 from ragforge.domain.text import to_json
 from ragforge.domain.turns import Turn, UserQuery, group_into_turns
 from ragforge.domain.work import Job, JobFilter
@@ -54,11 +54,10 @@ class History:
         conversation_id: str,
         max_chars: int | None = None,
         limit: int | None = None,
-        without: Iterable[str] = (),
     ) -> list[Turn]:
         """Return the newest whole turns within the limits, the oldest of them first."""
         fits = _make_limit(max_chars, limit, lambda turn: turn.char_count)
-        return await self.get_turns_while(conversation_id, fits, without)
+        return await self.get_turns_while(conversation_id, fits)
 
     async def get_last_user_queries(
         self,
@@ -119,10 +118,10 @@ class History:
         return sum(turn.chars for turn in waiting)
 
     async def get_summaries_mentioning_file(
-        self, path: str, project_ids: Sequence[str] | None = None, level: Level | None = None
+        self, path: str, project_ids: Sequence[str] | None = None
     ) -> list[Summary]:
         """Return the summaries that mention a file of the project, newest first."""
-        where = SummaryFilter(project_ids=project_ids, level=level, file=path)
+        where = SummaryFilter(project_ids=project_ids, file=path)
         return _sort_newest_first(await self.store.records.find(SUMMARY, where))
 
     async def get_unread_findings(

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import field, replace
+from datetime import datetime
 from typing import Any
 
+from ragforge.domain.chat import Usage
 from ragforge.domain.conversations import Message, Role, ToolCall, ToolResult, estimate_tokens
-from ragforge.domain.schema import SUMMARY
-from ragforge.domain.text import Json, to_text
+from ragforge.domain.instants import now
+from ragforge.domain.schema import SUMMARY, USAGE
+from ragforge.domain.text import Json, list_fields, new_id, to_text
 from ragforge.domain.turns import Turn, group_into_turns
+from ragforge.domain.usage import UsageRecord
 from ragforge.domain.work import NewJob
-from ragforge.errors import InputError, StoreError
+from ragforge.errors import ConversationNotFound, InputError, StoreError
+from ragforge.llm.spend import Requests, collect_requests
 from ragforge.memory.context_tags import make_mark, remove_fenced
 from ragforge.memory.embed import EMBED_JOB
 from ragforge.ports.store import Store
@@ -216,3 +222,48 @@ def _describe(value: object) -> str:
     if isinstance(value, bytes | bytearray):
         return f"[binary: {len(value):,} bytes]"
     return str(value)
+
+
+@asynccontextmanager
+async def record_usage(store: Store, conversation_id: str) -> AsyncIterator[UsageRecorder]:
+    """Store the requests that are made inside, unless their conversation is deleted meanwhile."""
+    with collect_requests() as requests:
+        recorder = UsageRecorder(store, conversation_id, requests)
+        try:
+            yield recorder
+        finally:
+            with suppress(ConversationNotFound):
+                await recorder.save()
+
+
+@dataclass(slots=True)
+class UsageRecorder:
+    """Stores the requests of a turn, or of a job, as one record for each model."""
+
+    store: Store
+    conversation_id: str
+    requests: Requests
+    _begun: datetime = field(default_factory=now)
+    _ids: defaultdict[str, str] = field(default_factory=lambda: defaultdict(new_id))
+    _saved: int = 0  # requests
+
+    async def save(self) -> None:
+        """Store all requests so far. Raises ConversationNotFound."""
+        if len(self.requests) == self._saved:
+            return
+        saved = len(self.requests)
+        by_model: defaultdict[str, Usage] = defaultdict(Usage)
+        for model, usage in self.requests[:saved]:
+            by_model[model] += usage
+        records = [
+            UsageRecord(
+                conversation_id=self.conversation_id,
+                model=model,
+                **list_fields(usage),
+                uuid=self._ids[model],
+                created_at=self._begun,
+            )
+            for model, usage in by_model.items()
+        ]
+        await self.store.records.put(USAGE, *records)
+        self._saved = saved

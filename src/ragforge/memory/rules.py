@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.authors import make_author_key
-from ragforge.domain.conversations import Conversation, MemoryFilter
+from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit, TurnHit
 from ragforge.domain.notes import Note, NoteFilter
 from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, NOTE, TURN
@@ -70,7 +70,7 @@ async def find_rules(
     sessions = {id_: place.conversation_id for id_, place in places.items()}
     owners = await store.records.get_many(CONVERSATION, list(set(sessions.values())))
     rules += [
-        Rule(one.uuid, text, one.timestamp, one.author, _name(owner))
+        Rule(one.uuid, text, one.timestamp, one.author, f"{owner.agent}, session {owner.uuid[:8]}")
         for one in said.values()
         if (owner := owners.get(sessions.get(one.uuid, ""))) is not None
         and not (own_session and owner.agent_session == own_session)
@@ -149,7 +149,3 @@ def as_rule(note: Note) -> Rule:
         corrects=note.corrects,
         keeps=note.keeps,
     )
-
-
-def _name(owner: Conversation) -> str:
-    return f"{owner.agent}, session {owner.uuid[:8]}"

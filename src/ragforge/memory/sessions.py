@@ -10,9 +10,7 @@ from typing import TypeAlias, TypeVar
 
 from ragforge.domain.authors import Identity
 from ragforge.domain.conversations import (
-    SHORT_ID,
     Conversation,
-    ConversationChanges,
     ConversationFilter,
     Message,
 )
@@ -107,7 +105,8 @@ def read_branch(root: Path) -> str | None:
 
 async def get_sessions_by_cwd(store: Store, cwd: Path, limit: int = 50) -> list[SessionLine]:
     """Return the sessions of exactly this directory, the last active first."""
-    return await list_sessions(store, ConversationFilter(cwd=str(normalise(cwd))), limit)
+    where = ConversationFilter(cwd=str(normalise(cwd)))
+    return await add_last_messages(store, await store.records.find(CONVERSATION, where, limit))
 
 
 async def load_session(store: Store, conversation_id: str) -> Session:
@@ -116,59 +115,10 @@ async def load_session(store: Store, conversation_id: str) -> Session:
     return Session(conversation, tuple(await store.timeline.messages(conversation_id)))
 
 
-async def list_sessions(store: Store, where: ConversationFilter, limit: int) -> list[SessionLine]:
-    """Return sessions with their last messages, the last active first."""
-    return await add_last_messages(store, await store.records.find(CONVERSATION, where, limit))
-
-
 async def add_last_messages(store: Store, found: Sequence[Conversation]) -> list[SessionLine]:
     """Return sessions with their last messages, in the given order."""
     texts = await store.timeline.last_texts([one.uuid for one in found])
     return [SessionLine(one, texts.get(one.uuid, "")) for one in found]
-
-
-async def resolve_session(store: Store, text: str) -> Conversation:
-    """Return the session with this id, or the only one whose id starts with the text.
-
-    Raises ConversationNotFound, or AmbiguousId with the candidates.
-    """
-    return await resolve_id(
-        store.records,
-        CONVERSATION,
-        "session",
-        text,
-        lambda prefix: ConversationFilter(prefix=prefix),
-        lambda one: one.title or one.cwd,
-    )
-
-
-async def branch(
-    store: Store,
-    source: Conversation,
-    point: str,
-    title: str | None = None,
-    identity: Identity | None = None,
-) -> Conversation:
-    """Branch a session after a turn, given by its index, or a message, by (the start of) its id.
-
-    The new session belongs to the same directory and contains everything up to that point. It is
-    that of whoever branches, whosever the other is.
-    Raises InputError if there is no such turn or message, AmbiguousId.
-    """
-    messages = await store.timeline.messages(source.uuid, with_receipts=False)
-    message = _find_message(source, messages, point.strip())
-    if title is not None:
-        title = clean_title(title)
-    elif source.title is not None:
-        title = f"{source.title} (branch)"
-    into = Conversation(
-        source.cwd,
-        source.project_path,
-        title=title,
-        tags=source.tags,
-        project_id=source.project_id,
-    )
-    return await store.timeline.branch(message.uuid, sign(into, identity))
 
 
 def sign(conversation: Conversation, identity: Identity | None) -> Conversation:
@@ -181,55 +131,6 @@ def sign(conversation: Conversation, identity: Identity | None) -> Conversation:
         host=conversation.host or identity.host,
         visibility=identity.visibility,
     )
-
-
-def _find_message(source: Conversation, messages: Sequence[Message], text: str) -> Message:
-    if text.isdecimal() and text.isascii():
-        of_turn = [message for message in messages if message.turn_index == int(text)]
-        if of_turn:
-            return of_turn[-1]
-    starting = [message for message in messages if text and message.uuid.startswith(text)]
-    exact = [message for message in starting if message.uuid == text]
-    if len(starting) == 1 or exact:
-        return (exact or starting)[0]
-    if starting:
-        shown = starting[:CANDIDATES]
-        candidates = [format_candidate(one.uuid, f"turn {one.turn_index}") for one in shown]
-        raise AmbiguousId("message", text, candidates)
-    turns = [str(message.turn_index) for message in messages if message.role == "user"]
-    known = f"Its turns are {turns[0]} to {turns[-1]}" if turns else "It is empty"
-    raise InputError(
-        f"Session {source.uuid[:SHORT_ID]} has no turn or message {text!r}. {known}; "
-        f"`ragforge sessions show {source.uuid[:SHORT_ID]}` lists them."
-    )
-
-
-async def retag(
-    store: Store,
-    conversation: Conversation,
-    add: Sequence[str] = (),
-    remove: Sequence[str] = (),
-    force: bool = False,
-) -> Conversation:
-    """Add tags to a session and remove others. Raises InputError for an empty tag."""
-    if not all(tag.strip() for tag in (*add, *remove)):
-        raise InputError("A tag is empty. Give it a name.")
-    gone = {tag.strip() for tag in remove}
-    tags = [tag for tag in conversation.tags if tag not in gone]
-    tags += [tag.strip() for tag in add]
-    changes = ConversationChanges(tags=tuple(dict.fromkeys(tags)))
-    return await store.records.update(CONVERSATION, conversation.uuid, changes, force)
-
-
-async def rename(
-    store: Store, conversation: Conversation, title: str, force: bool = False
-) -> Conversation:
-    """Give a session another title, on one line. Raises InputError if it is empty."""
-    line = clean_title(title)
-    if not line:
-        raise InputError("The title is empty. Give the session a name.")
-    changes = ConversationChanges(title=line)
-    return await store.records.update(CONVERSATION, conversation.uuid, changes, force)
 
 
 def clean_title(title: str) -> str:

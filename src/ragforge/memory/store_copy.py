@@ -80,83 +80,78 @@ async def copy_store(
     Raises CopyIncomplete if the destination lacks records in the end.
     """
     name = REDACTOR.redact(name)  # the address of a source may hold a password
-    mark = await _read_bookmark(target, name)
+    copy = _Copy(source, target, name, on_progress, translate)
+    mark = await copy.read_bookmark()
     resumed = mark is not None
     for left in reversed(range(PASSES)):
         try:
-            await _copy_all(source, target, name, mark, on_progress, translate)
-            counts = await _verify(source, target)
+            await copy.copy_all(mark)
+            counts = await copy.verify()
         except StoreUnavailable:
             raise
         except StoreError as error:
             # The next pass, or the next run, starts over: what came meanwhile may be before
             # the bookmark.
-            await _set_bookmark(target, name, None)
+            await copy.forget_bookmark()
             if not left:
                 raise CopyIncomplete(f"The copy could not be completed. {error}") from error
             mark = None
         else:
-            await _set_bookmark(target, name, None)
+            await copy.forget_bookmark()
             return CopyReport(counts, resumed)
     raise AssertionError("the last pass returns or raises")
 
 
-async def _copy_all(
-    source: Archive,
-    target: Archive,
-    name: str,
-    mark: _Bookmark | None,
-    on_progress: Callable[[CopyProgress], None],
-    translate: Translate,
-) -> None:
-    kinds = list_record_kinds()
-    for kind in kinds[0 if mark is None else kinds.index(mark.kind) :]:
-        begin = mark if mark is not None and mark.kind == kind else _Bookmark(kind, None, 0)
-        await _copy_kind(source, target, name, begin, on_progress, translate)
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A copy of one store to another."""
 
+    source: Archive
+    target: Archive
+    name: str
+    on_progress: Callable[[CopyProgress], None]
+    translate: Translate
 
-async def _copy_kind(
-    source: Archive,
-    target: Archive,
-    name: str,
-    begin: _Bookmark,
-    on_progress: Callable[[CopyProgress], None],
-    translate: Translate,
-) -> None:
-    total = await source.count(begin.kind)
-    after, done = begin.after, begin.done
-    on_progress(CopyProgress(begin.kind, done, total))
-    if not total:
-        return  # what comes meanwhile is missed when all is counted, and copied by a further pass
-    while page := await source.read(begin.kind, after, PAGE):
-        records = [translate(begin.kind, record) for _, record in page]
-        after, done = page[-1][0], done + len(page)
-        bookmark = {"name": name, "value": json.dumps([begin.kind, after, done])}
-        await target.write({begin.kind: records, "bookmark": [bookmark]})
-        on_progress(CopyProgress(begin.kind, done, max(total, done)))
+    async def copy_all(self, mark: _Bookmark | None) -> None:
+        kinds = list_record_kinds()
+        for kind in kinds[0 if mark is None else kinds.index(mark.kind) :]:
+            begin = mark if mark is not None and mark.kind == kind else _Bookmark(kind, None, 0)
+            await self._copy_kind(begin)
 
+    async def _copy_kind(self, begin: _Bookmark) -> None:
+        kind, after, done = begin.kind, begin.after, begin.done
+        total = await self.source.count(kind)
+        self.on_progress(CopyProgress(kind, done, total))
+        if not total:
+            return  # what comes meanwhile is missed by `verify`, and copied by a further pass
+        while page := await self.source.read(kind, after, PAGE):
+            records = [self.translate(kind, record) for _, record in page]
+            after, done = page[-1][0], done + len(page)
+            bookmark = {"name": self.name, "value": json.dumps([kind, after, done])}
+            await self.target.write({kind: records, "bookmark": [bookmark]})
+            self.on_progress(CopyProgress(kind, done, max(total, done)))
 
-async def _verify(source: Archive, target: Archive) -> dict[RecordKind, int]:
-    counts = {}
-    for kind in list_record_kinds():
-        wanted, found = await source.count(kind), await target.count(kind)
-        if found < wanted:
-            raise CopyIncomplete(
-                f"The copy holds {found} of {wanted} {kind} records: the source changed "
-                "meanwhile. Run the same copy again."
-            )
-        counts[kind] = wanted
-    return counts
+    async def verify(self) -> dict[RecordKind, int]:
+        """Return how many records there are of each kind. Raises CopyIncomplete if some lack."""
+        counts = {}
+        for kind in list_record_kinds():
+            wanted, found = await self.source.count(kind), await self.target.count(kind)
+            if found < wanted:
+                raise CopyIncomplete(
+                    f"The copy holds {found} of {wanted} {kind} records: the source changed "
+                    "meanwhile. Run the same copy again."
+                )
+            counts[kind] = wanted
+        return counts
 
+    async def read_bookmark(self) -> _Bookmark | None:
+        for _, record in await self.target.read(*_BOOKMARKS):
+            if record["name"] == self.name:
+                return _Bookmark(*json.loads(str(record["value"])))
+        return None
 
-async def _read_bookmark(target: Archive, name: str) -> _Bookmark | None:
-    known = {record["name"]: record["value"] for _, record in await target.read(*_BOOKMARKS)}
-    text = known.get(name)
-    return None if text is None else _Bookmark(*json.loads(str(text)))
-
-
-async def _set_bookmark(target: Archive, name: str, value: str | None) -> None:
-    await target.write({"bookmark": [{"name": name, "value": value}]})
+    async def forget_bookmark(self) -> None:
+        await self.target.write({"bookmark": [{"name": self.name, "value": None}]})
 
 
 @dataclass(slots=True)

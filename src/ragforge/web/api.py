@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from ragforge.app import inspect_store
+from ragforge.app.wiring.stores import inspect_store
 from ragforge.show.hits import code_to_json, memory_to_json
 from ragforge.show.session_detail import turn_to_json
 from ragforge.show.sessions import line_to_json, session_to_json

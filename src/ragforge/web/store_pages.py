@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from ragforge.app import App
-    from ragforge.app.features.contents import Contents, Share
     from ragforge.app.features.maintenance import EmbeddedMemory
+    from ragforge.app.features.overview import Contents, Share
 
 JOBS = 100
 NOTES = 200

@@ -147,10 +147,7 @@ def app(monkeypatch: pytest.MonkeyPatch) -> FakeApp:
             raise fake.fails
         return fake.store
 
-    def open_embedder(settings: Settings) -> None:
-        return None
-
     monkeypatch.setattr("ragforge.cli.commands.store.copy_store", copy_store)
-    for pretending in (open_app, open_store, open_embedder):
-        monkeypatch.setattr(f"ragforge.app.{pretending.__name__}", pretending)
+    monkeypatch.setattr("ragforge.app.open_app", open_app)
+    monkeypatch.setattr("ragforge.app.wiring.stores.open_store", open_store)
     return fake

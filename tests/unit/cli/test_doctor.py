@@ -325,8 +325,8 @@ def test_doctor_reports_wrong_settings_as_a_check(ragforge: Ragforge, project: P
 async def test_the_model_of_meaning_is_tried() -> None:
     bundled, none = Settings(), Settings.model_validate({"embeddings": {"model": "none"}})
 
-    [_, works] = await doctor.check_models(bundled)
-    [_, words] = await doctor.check_models(none)
+    works = await doctor.check_embeddings(bundled)
+    words = await doctor.check_embeddings(none)
 
     assert (works.status, words.status) == ("ok", "ok")
     assert "256 dimensions" in works.detail
@@ -338,7 +338,7 @@ async def test_a_model_that_cannot_be_loaded_is_a_failed_check(
 ) -> None:
     monkeypatch.setattr("ragforge.adapters.embedders.bundled._FOLDER", tmp_path)
 
-    [_, check] = await doctor.check_models(Settings())
+    check = await doctor.check_embeddings(Settings())
 
     assert check.status == "fail"
     assert "pieces.txt is missing" in check.detail

@@ -18,9 +18,9 @@ from ragforge.app.features.jobs import Jobs
 from ragforge.app.wiring.brain import open_brain
 from ragforge.app.wiring.identity import find_identity
 from ragforge.app.wiring.models import open_embedder
-from ragforge.app.wiring.projects import recognise_project
+from ragforge.app.wiring.projects import open_git, recognise_project
 from ragforge.app.wiring.remaining_work import do_upkeep, start_detached_worker
-from ragforge.app.wiring.stores import open_store
+from ragforge.app.wiring.stores import use_store
 from ragforge.app.wiring.trust import FolderTrust
 from ragforge.brain.ingestion.progress import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.project import DOCUMENT_LIMIT, Brain, find_subdirectory
@@ -42,17 +42,8 @@ if TYPE_CHECKING:
     from ragforge.ports.work import Upkeep
     from ragforge.tools.workspace import Workspace
 
-__all__ = [
-    "Code",
-    "CodeHit",
-    "DocumentHit",
-    "IngestionReport",
-    "IngestionStep",
-    "OnStep",
-    "ProjectStatus",
-    "open_brain",
-    "open_code",
-]
+# For the doors, from the rooms below.
+__all__ = ["CodeHit", "DocumentHit", "IngestionReport", "IngestionStep", "OnStep", "ProjectStatus"]
 
 log = logging.getLogger(__name__)
 
@@ -282,12 +273,10 @@ class Code:
     async def diff_since(self, file: str, when: datetime) -> str | None:
         """Return the redacted diff of a file since its last commit before a moment, if any."""
         from ragforge.memory.secrets.redact import redact
-        from ragforge.tools.command.run import CommandRunner
-        from ragforge.tools.git import GitHistory
 
         if not self.is_read:
             return None
-        found = await GitHistory(CommandRunner(self.project_path)).diff_since(file, when)
+        found = await open_git(self.project_path).diff_since(file, when)
         return None if found is None else redact(found)
 
     async def find_users(self, file: str, line: int, limit: int = 3) -> tuple[str, ...]:
@@ -349,30 +338,24 @@ class Code:
 
 
 @asynccontextmanager
-async def open_code(
-    settings: Settings, cwd: Path, *, trust_project: bool = False
-) -> AsyncIterator[Code]:
+async def open_code(settings: Settings, cwd: Path) -> AsyncIterator[Code]:
     """Open only the code of the project around a directory; queued jobs are left to others."""
-    store, place = await open_store(settings), normalise(cwd)
-    try:
-        embedder = open_embedder(settings)
+    async with use_store(settings) as store:
+        place, embedder = normalise(cwd), open_embedder(settings)
         try:
             known = await recognise_project(settings, store, place)
             brain = open_brain(settings, store, embedder, find_project(place), known)
-            trust = FolderTrust.of(settings, brain.root, trust_project)
             yield Code(
-                brain,
-                Jobs(store, brain.project_id, find_identity(settings)),
-                place,
-                settings,
-                trust,
-                store.upkeep,
-                settings.jobs.detach,
+                brain=brain,
+                jobs=Jobs(store, brain.project_id, find_identity(settings)),
+                cwd=place,
+                settings=settings,
+                trust=FolderTrust.of(settings, brain.root),
+                upkeep=store.upkeep,
+                detaches=settings.jobs.detach,
             )
             if await do_upkeep(store, this_process()) and settings.jobs.detach:
                 start_detached_worker(settings, place)
         finally:
             if embedder is not None:
                 await embedder.close()
-    finally:
-        await store.close()

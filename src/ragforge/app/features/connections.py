@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragforge.app.hook import hook_settings
-from ragforge.app.hook.report import HookReport, describe_hooks, read_hook_report
+from ragforge.app.hook.report import HookReport, read_hook_report
 from ragforge.child_python import python_command
 from ragforge.config.settings import Settings
 from ragforge.connect.agents import Agent, list_agents
@@ -25,7 +25,8 @@ from ragforge.connect.ledger import Ledger
 from ragforge.errors import InputError
 from ragforge.records import dataclass
 
-__all__ = ["Agent", "Change", "Connections", "HookReport", "describe_hooks", "format_diff"]
+# For the doors, from the rooms below.
+__all__ = ["Change", "format_diff"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,12 +38,12 @@ LONG_DEADLINE_MS = 8_000
 _BOOKMARK = "doctor"
 _INSTALL_SANDBOX = "Install bubblewrap, or check approved commands yourself. See docs/sandbox.md"
 
+_REPAIR = "Put a backup in its place, or save what can be read: ragforge store repair"
+_MAKE_WRITABLE = "Make the file and its folder writable, or use --store."
+_CHECK_PATH = "Check the path, or choose another store with --store."
 REMEDIES: tuple[tuple[type[errors.StoreError], str], ...] = (
-    (
-        errors.StoreCorrupt,
-        "Put a backup in its place, or save what can be read: ragforge store repair",
-    ),
-    (errors.StoreReadOnly, "Make the file and its folder writable, or use --store."),
+    (errors.StoreCorrupt, _REPAIR),
+    (errors.StoreReadOnly, _MAKE_WRITABLE),
     (errors.StoreFull, "Free some disk space, then run the command again."),
     (errors.StoreBusy, "Another process holds the store: wait for it or end it."),
     (errors.SchemaTooNew, f"Upgrade RagForge: pip install --upgrade {DISTRIBUTION}"),
@@ -60,12 +60,10 @@ class Check:
     remedy: str = ""
 
 
-async def diagnose(
-    loaded: Loaded, cwd: Path, opener: OpenStore | None = None, *, deep: bool = False
-) -> list[Check]:
+async def diagnose(loaded: Loaded, cwd: Path, *, deep: bool = False) -> list[Check]:
     """Run all checks; none of them raises an error. A deep one reads all of the store."""
     settings, origins = loaded.settings, loaded.origins
-    url = settings.store.url
+    url, state = settings.store.url, Path(settings.agent.state_dir)
     checks = [
         check_python(sys.version_info[:3]),
         *check_user(),
@@ -75,25 +73,20 @@ async def diagnose(
         checks += [check_project_file(loaded.project)]
     checks += [Check("store location", "ok", f"{url} (from {origins['store.url']})")]
     if is_server(url):
-        checks += [check_driver(), check_credentials(settings.store.url, os.environ)]
+        checks += [check_driver(), check_credentials(url, os.environ)]
     else:
         checks += [check_disk(Path(url))]
-    checks += [check_log(Path(settings.agent.state_dir), os.environ)]
-    checks += check_hooks(Path(settings.agent.state_dir), settings.hook.deadline_ms)
+    checks += [check_log(state, os.environ), *check_hooks(state, settings.hook.deadline_ms)]
     checks += check_agent_hooks(settings, cwd)
     if is_server(url) or Path(url).exists():
-        checks += await check_store(settings, opener or _import_open_store(), deep=deep)
+        from ragforge.app.wiring.stores import open_store  # the engines are heavy
+
+        checks += await check_store(settings, open_store, deep=deep)
     else:
         checks += [check_new_store(Path(url))]
-    programs = [check_git(), check_ripgrep(), check_sandbox(settings, cwd)]
+    checks += [check_git(), check_ripgrep(), check_sandbox(settings, cwd)]
     servers = await check_servers(settings, cwd)
-    return [*checks, *programs, *await check_models(settings), *servers]
-
-
-def _import_open_store() -> OpenStore:
-    from ragforge.app import open_store  # the engines are heavy
-
-    return open_store
+    return [*checks, check_chat(settings), await check_embeddings(settings), *servers]
 
 
 def diagnose_without_settings(error: errors.SettingsError) -> list[Check]:
@@ -166,11 +159,9 @@ async def _examine(store: Store, deep: bool) -> list[Check]:
     health = await store.health(deep)
     name = f"{health.engine} {health.version}"
     if health.problems:
-        remedy = "Put a backup in its place, or save what can be read: ragforge store repair"
-        return [Check("store", "fail", f"{name}: {'; '.join(health.problems)}", remedy)]
+        return [Check("store", "fail", f"{name}: {'; '.join(health.problems)}", _REPAIR)]
     if health.read_only:
-        remedy = "Make the file and its folder writable, or use --store."
-        return [Check("store", "warn", f"{name}, sound, can only be read", remedy)]
+        return [Check("store", "warn", f"{name}, sound, can only be read", _MAKE_WRITABLE)]
     for value in ("can write", None):
         await store.archive.write({"bookmark": [{"name": _BOOKMARK, "value": value}]})
     checks = [
@@ -189,8 +180,7 @@ def check_new_store(path: Path) -> Check:
     folder = next((place for place in path.parents if place.exists()), Path(path.anchor))
     if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
         return Check("store", "ok", "not there yet; the first question makes it")
-    remedy = "Check the path, or choose another store with --store."
-    return Check("store", "fail", f"not there, and {folder} cannot be written to", remedy)
+    return Check("store", "fail", f"not there, and {folder} cannot be written to", _CHECK_PATH)
 
 
 def _choose_remedy(settings: Settings, error: errors.RagForgeError | None) -> str:
@@ -202,7 +192,7 @@ def _choose_remedy(settings: Settings, error: errors.RagForgeError | None) -> st
             "Check that the server runs and can be reached, and that RAGFORGE_NEO4J_USER and "
             "RAGFORGE_NEO4J_PASSWORD are right."
         )
-    return "Check the path, or choose another store with --store."
+    return _CHECK_PATH
 
 
 def check_driver() -> Check:
@@ -340,11 +330,6 @@ def _check_program(name: str, path: str | None, remedy: str) -> Check:
     except (OSError, subprocess.SubprocessError) as error:
         return Check(name, "warn", f"{path} does not run: {error}", remedy)
     return Check(name, "ok", f"{done.stdout.partition(chr(10))[0].strip()} ({path})")
-
-
-async def check_models(settings: Settings) -> list[Check]:
-    """Try the chat model and the embeddings, as far as that is free."""
-    return [check_chat(settings), await check_embeddings(settings)]
 
 
 def check_chat(settings: Settings) -> Check:

@@ -21,7 +21,6 @@ from ragforge.domain.text import to_one_line
 from ragforge.errors import InputError
 from ragforge.llm.prompts import load_prompt
 from ragforge.ports.store import Store
-from ragforge.records import dataclass
 from ragforge.search.rank_paths import is_secondary
 
 AGENTS_FILE = "AGENTS.md"
@@ -38,25 +37,16 @@ _USUAL = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class UsedFile:
-    """A file that others import, and what it says of itself."""
-
-    path: str
-    importers: int
-    about: str
-
-
 async def draft_instructions(store: Store, project_id: str, root: Path) -> str:
     """Return the text of a new AGENTS.md. Raises ProjectNotFound if the code is not read yet."""
     name = (await store.records.get(PROJECT, project_id)).name
     files = await store.records.find(FILE, FileFilter(project_id))
-    used = await _find_used_files(store, project_id, files)
+    used = await _describe_used_files(store, project_id, files)
     parts = [
         f"# {name}",
         _format_list("Folders", _describe_folders(files)),
         _format_list("Commands", find_commands(str(root))),
-        _format_list("Where to begin", [_describe_file(one) for one in used]),
+        _format_list("Where to begin", used),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -82,21 +72,18 @@ def save_instructions(root: Path, text: str) -> None:
         raise InputError(f"{AGENTS_FILE} cannot be written: {error.strerror}.") from error
 
 
-async def _find_used_files(store: Store, project_id: str, files: Sequence[File]) -> list[UsedFile]:
+async def _describe_used_files(store: Store, project_id: str, files: Sequence[File]) -> list[str]:
+    """Return the files that most others import, each with what it says of itself."""
     paths = [file.path for file in files if file.kind == "code" and not is_secondary(file.path)]
     counts = Counter(await store.code.importers(project_id, paths))
-    found = []
+    lines = []
     for path, importers in counts.most_common(MAX_FILES):
         scopes = await store.records.find(SCOPE, ScopeFilter(project_id, [path]))
         module = next((scope for scope in scopes if scope.type == MODULE), None)
-        about = module.docstring.strip().partition("\n")[0] if module is not None else ""
-        found.append(UsedFile(path, importers, to_one_line(about)))
-    return found
-
-
-def _describe_file(one: UsedFile) -> str:
-    uses = "one file" if one.importers == 1 else f"{one.importers} files"
-    return f"`{one.path}`, which {uses} import" + (f": {one.about}" if one.about else "")
+        about = to_one_line(module.docstring.strip().partition("\n")[0]) if module else ""
+        uses = "one file" if importers == 1 else f"{importers} files"
+        lines.append(f"`{path}`, which {uses} import" + (f": {about}" if about else ""))
+    return lines
 
 
 def _describe_folders(files: Sequence[File]) -> list[str]:

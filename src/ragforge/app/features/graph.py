@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -14,7 +14,6 @@ from ragforge.domain.code import (
     RelationFilter,
     ScopeFilter,
     ScopeName,
-    Touch,
 )
 from ragforge.domain.schema import CONVERSATION, FILE, SCOPE_NAME
 from ragforge.errors import ConversationNotFound
@@ -118,31 +117,25 @@ class GraphExplorer:
         return min(scopes, default=(0, False, ""))[2]
 
     async def _load_scope(self, uuid: str) -> Graph | None:
-        store = self.sessions.store
-        known = (await store.records.get_many(SCOPE_NAME, [uuid])).get(uuid)
+        records = self.sessions.store.records
+        known = (await records.get_many(SCOPE_NAME, [uuid])).get(uuid)
         if known is None:
             return None
         draft = _Draft(_make_scope(known))
         draft.add(_make_file(known.file), "in")
         await self._add_relations(draft, uuid)
-        touches = await store.timeline.touches(
-            scope_ids=[uuid], project_ids=self.sessions.project.ids, limit=TOUCHES
-        )
-        await self._add_sessions(draft, touches)
+        await self._add_sessions(draft, scope_ids=[uuid])
         return draft.finish()
 
     async def _load_file(self, path: str) -> Graph | None:
-        store, project = self.sessions.store, self.code.brain.project_id
-        found = await store.records.find(FILE, FileFilter(project, [path], pages=None))
+        records, project = self.sessions.store.records, self.code.brain.project_id
+        found = await records.find(FILE, FileFilter(project, [path], pages=None))
         if not found:
             return None
         draft = _Draft(_make_file(path))
-        touches = await store.timeline.touches(
-            files=[path], project_ids=self.sessions.project.ids, limit=TOUCHES
-        )
-        await self._add_sessions(draft, touches)
+        await self._add_sessions(draft, files=[path])
         await self._add_relations(draft, found[0].uuid)
-        for scope in await store.records.find(SCOPE_NAME, ScopeFilter(project, [path])):
+        for scope in await records.find(SCOPE_NAME, ScopeFilter(project, [path])):
             draft.add(_make_scope(scope), "in", is_source=True)
         return draft.finish()
 
@@ -194,12 +187,18 @@ class GraphExplorer:
             found |= {uuid: _make_file(file.path) for uuid, file in files.items()}
         return found
 
-    async def _add_sessions(self, draft: _Draft, touches: Iterable[Touch]) -> None:
-        """Add the sessions that touched the center, the newest first."""
-        done = {touch.conversation_id: touch.how for touch in reversed([*touches])}
+    async def _add_sessions(
+        self, draft: _Draft, *, files: Sequence[str] = (), scope_ids: Sequence[str] = ()
+    ) -> None:
+        """Add the sessions of the project that touched the center, the newest first."""
+        store, ids = self.sessions.store, self.sessions.project.ids
+        touches = await store.timeline.touches(
+            files=files, scope_ids=scope_ids, project_ids=ids, limit=TOUCHES
+        )
+        done = {touch.conversation_id: touch.how for touch in reversed(touches)}
         for uuid in list(reversed(done))[:SESSIONS]:
             with suppress(ConversationNotFound):  # deleted since
-                session = await self.sessions.store.records.get(CONVERSATION, uuid)
+                session = await store.records.get(CONVERSATION, uuid)
                 draft.add(_make_session(session), done[uuid], is_source=True)
 
 

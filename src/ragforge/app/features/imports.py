@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.app.features.originals import Originals, open_originals
+from ragforge.app.wiring.open_project import OpenProject
 from ragforge.app.wiring.projects import find_related, recognise
 from ragforge.brain.ids import make_id
-from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.connect.excluded import is_excluded, list_excluded
 from ragforge.connect.ledger import Ledger
-from ragforge.domain.authors import Identity
 from ragforge.domain.projects import (
     ProjectPlace,
     RepositoryIdentity,
@@ -31,28 +30,18 @@ from ragforge.domain.projects import (
 from ragforge.errors import ConversationNotFound, InputError, StoreFull
 from ragforge.folders import find_project, is_too_wide
 from ragforge.memory.summaries.condense import Condenser
-from ragforge.ports.embedder import Embedder
-from ragforge.ports.store import Store
 
 if TYPE_CHECKING:
     from ragforge.domain.text import Json
     from ragforge.memory.importer.files import Importer, ImportProgress
     from ragforge.memory.importer.report import (
-        AgentReport,
         FileProblem,
         ImportReport,
-        LineProblem,
     )
     from ragforge.transcripts.source import TranscriptSource
 
-__all__ = [
-    "AgentReport",
-    "FileProblem",
-    "ImportProgress",
-    "ImportReport",
-    "Imports",
-    "LineProblem",
-]
+# For the doors, from the rooms below.
+__all__ = ["FileProblem", "ImportProgress", "ImportReport"]
 
 FOLLOW_SECONDS = 10.0
 """How often it is checked whether other agents have written something new."""
@@ -62,11 +51,7 @@ FOLLOW_SECONDS = 10.0
 class Imports:
     """Imports the sessions of other agents on this machine. Their files are only read."""
 
-    store: Store
-    identity: Identity
-    settings: Settings
-    project_path: Path
-    embedder: Embedder | None
+    project: OpenProject
     condenser: Condenser
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _is_asked: asyncio.Event = field(default_factory=asyncio.Event)  # the caller wants to import
@@ -102,7 +87,7 @@ class Imports:
         """
         sources = _pick_sources(agents)
         async with self._stop_sweeps():
-            stamps = await self.store.transcripts.stamps(self._host)
+            stamps = await self.project.store.transcripts.stamps(self._host)
             return await self._import(
                 sources, stamps, path, since, only_look, on_progress, is_stopped
             )
@@ -128,17 +113,11 @@ class Imports:
         is_stopped: Callable[[], bool] = lambda: False,
         ignored: dict[str, str] | None = None,
     ) -> ImportReport:
-        from ragforge.memory.importer.report import ImportReport
-
-        report = ImportReport()
         importer = self._make_importer(only_look, is_stopped, ignored)
         if not only_look:
-            await self.store.transcripts.share_copies()
+            await self.project.store.transcripts.share_copies()
         found = await asyncio.to_thread(self._find_files, sources, path, since)
-        with _say_what_was_kept(report):
-            for source, paths in found:
-                read = stamps.get(source.name, {})
-                await importer.import_files(source, paths, read, report, on_progress)
+        report = await _import_files(importer, found, stamps, on_progress)
         if not only_look:
             await self._originals.enqueue(report.transcripts)
             await self._queue_jobs(report)
@@ -157,21 +136,20 @@ class Imports:
         With `since`, those that the agent wrote to after a moment. Raises InputError for an agent
         that is not known.
         """
-        from ragforge.memory.importer.report import ImportReport
         from ragforge.originals.keep import group_originals
 
         sources = _pick_sources(agents)
-        report = ImportReport()
-        importer = self._make_importer(only_look)
         async with self._stop_sweeps():
             lost = await self._originals.find_lost([source.name for source in sources])
             if since is not None:
                 lost = [one for one in lost if one.written_at >= since.timestamp()]
-            stamps = await self.store.transcripts.stamps(self._host)
-            with _say_what_was_kept(report):
-                for source in group_originals(sources, open_originals(self.settings), lost):
-                    paths, read = list(source.originals), stamps.get(source.name, {})
-                    await importer.import_files(source, paths, read, report, on_progress)
+            kept = group_originals(sources, open_originals(self.project.settings), lost)
+            report = await _import_files(
+                self._make_importer(only_look),
+                [(source, list(source.originals)) for source in kept],
+                await self.project.store.transcripts.stamps(self._host),
+                on_progress,
+            )
         if not only_look:
             await self._queue_jobs(report)
         return report
@@ -185,11 +163,11 @@ class Imports:
 
         Waits for other imports of this process. Returns None if there are no such agents.
         """
-        if self.store.read_only:
+        if self.project.store.read_only:
             return None
         async with self._lock:
-            stamps = await self.store.transcripts.stamps(self._host)
-            connected = Ledger(Path(self.settings.agent.state_dir)).list_agents()
+            stamps = await self.project.store.transcripts.stamps(self._host)
+            connected = Ledger(self.project.state_dir).list_agents()
             followed = {*stamps, *connected}
             if not followed:
                 return None
@@ -216,11 +194,11 @@ class Imports:
         from ragforge.memory.importer.files import Importer
 
         return Importer(
-            self.store,
-            self.identity,
+            self.project.store,
+            self.project.identity,
             self._host,
             self._find_place,
-            self.settings.agent.memory.max_result_chars,
+            self.project.settings.agent.memory.max_result_chars,
             only_look=only_look,
             is_stopped=is_stopped,
             is_excluded=self._make_exclusion(),
@@ -229,17 +207,17 @@ class Imports:
 
     @property
     def _originals(self) -> Originals:
-        return Originals(self.store, self.settings, self._host)
+        return Originals(self.project.store, self.project.settings, self._host)
 
     @property
     def _host(self) -> str:
         """The machine of the transcripts. A store in a file is used on one, whatever its name."""
-        return this_process().machine if is_server(self.settings.store.url) else ""
+        return this_process().machine if is_server(self.project.settings.store.url) else ""
 
     def _make_exclusion(self) -> Callable[[str], bool]:
         """Return a function that tells whether a directory is excluded now."""
-        state = Path(self.settings.agent.state_dir)
-        excluded = list_excluded(self.settings.connect.exclude, state)
+        state = self.project.state_dir
+        excluded = list_excluded(self.project.settings.connect.exclude, state)
         return cache(lambda cwd: is_excluded(Path(cwd), excluded))
 
     def _find_files(
@@ -248,7 +226,7 @@ class Imports:
         """Return the transcripts of each agent."""
         if path is not None:
             return [_find_at(path, sources, since)]
-        projects = (self.project_path,)
+        projects = (self.project.project_path,)
         home, environ = Path.home(), os.environ
         found = ((one, list(one.find(home, environ, projects))) for one in sources)
         return [(source, _keep_since(paths, since)) for source, paths in found if paths]
@@ -263,16 +241,16 @@ class Imports:
             return ProjectPlace.at(cwd)
         if await asyncio.to_thread(folder.is_dir):
             root = find_project(folder).resolve()
-            return await recognise(self.store, root, self._host or None)
+            return await recognise(self.project.store, root, self._host or None)
         if remote is not None and (address := normalise_remote(remote)) is not None:
             identity = RepositoryIdentity(address)
-            same = find_same(identity, await find_related(self.store, cwd, identity))
+            same = find_same(identity, await find_related(self.project.store, cwd, identity))
             # The id that it gets when a checkout of it is opened.
             return ProjectPlace.at(cwd, same[0] if same else make_id("repository", address))
         for place in (folder, *folder.parents):
             if is_too_wide(place):
                 break
-            related = await find_related(self.store, str(place))
+            related = await find_related(self.project.store, str(place))
             for checkout in related:
                 if checkout.path == str(place):
                     return view_project(checkout, related)
@@ -285,10 +263,10 @@ class Imports:
 
         if report.is_empty:
             return
-        if self.embedder is not None:
-            await enqueue_missing(self.store, self.embedder)
+        if self.project.recall.embedder is not None:
+            await enqueue_missing(self.project.store, self.project.recall.embedder)
         for project_id in sorted(report.projects):
-            await enqueue_links(self.store, [project_id])
+            await enqueue_links(self.project.store, [project_id])
         for conversation_id in sorted(report.conversations):
             with suppress(ConversationNotFound):  # it was deleted before, or just now
                 await self.condenser.enqueue_due(conversation_id)
@@ -300,13 +278,23 @@ def _load_sources() -> Sequence[TranscriptSource]:
     return SOURCES
 
 
-@contextmanager
-def _say_what_was_kept(report: ImportReport) -> Iterator[None]:
-    """Add to the error of a full disk what was imported before."""
+async def _import_files(
+    importer: Importer,
+    found: Iterable[tuple[TranscriptSource, Sequence[Path]]],
+    stamps: Mapping[str, Mapping[str, str]],
+    on_progress: Callable[[ImportProgress], None],
+) -> ImportReport:
+    """Import what is new in transcripts. A full disk is reported with what was imported before."""
+    from ragforge.memory.importer.report import ImportReport
+
+    report = ImportReport()
     try:
-        yield
+        for source, paths in found:
+            known = stamps.get(source.name, {})
+            await importer.import_files(source, paths, known, report, on_progress)
     except StoreFull as error:
         raise StoreFull(f"{error} {report.describe_kept()}") from error
+    return report
 
 
 def _pick_sources(agents: Sequence[str]) -> list[TranscriptSource]:

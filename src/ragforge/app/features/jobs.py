@@ -70,9 +70,9 @@ class Jobs:
         for status in WAITING:
             if counts[status]:
                 found = await self._find(status, MAX_JOBS)
-                ingestions = [job for job in found if job.kind.startswith(f"{INGEST_JOB}:")]
-                counts[status] -= sum(not self._is_done_here(job, own) for job in ingestions)
+                counts[status] -= sum(
+                    job.kind != own or job.machine not in (None, self.identity.host)
+                    for job in found
+                    if job.kind.startswith(f"{INGEST_JOB}:")
+                )
         return counts
-
-    def _is_done_here(self, job: Job, own: str) -> bool:
-        return job.kind == own and job.machine in (None, self.identity.host)

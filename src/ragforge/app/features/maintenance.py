@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 
+from ragforge.app.wiring.open_project import OpenProject
 from ragforge.app.wiring.remaining_work import do_upkeep
 from ragforge.domain.conversations import Conversation, ConversationFilter
 from ragforge.domain.schema import CONVERSATION, JOB, SUMMARY, TURN
@@ -16,10 +17,7 @@ from ragforge.jobs.worker import POLL_SECONDS, Worker
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.ports.embedder import Embedder
-from ragforge.ports.store import Store
 from ragforge.records import dataclass
-
-__all__ = ["EmbeddedMemory", "Maintenance", "RebuildReport"]
 
 PAGE = 200
 
@@ -46,9 +44,7 @@ class EmbeddedMemory:
 class Maintenance:
     """Maintenance of a whole store or project, started by the user."""
 
-    store: Store
-    project_ids: Sequence[str]
-    embedder: Embedder | None
+    project: OpenProject
     condenser: Condenser
     worker: Worker
 
@@ -66,22 +62,24 @@ class Maintenance:
                 await self._delete_summaries(conversation.uuid)
             await self.condenser.enqueue_due(conversation.uuid)
             await self._drain()
-        if self.embedder is not None:
-            await embed_missing(self.store, self.embedder)
+        if self.project.recall.embedder is not None:
+            await embed_missing(self.project.store, self.project.recall.embedder)
         on_progress(len(found), len(found))
-        find = self.store.records.find
+        find = self.project.store.records.find
         counts = [len(await find(SUMMARY, SummaryFilter(one.uuid))) for one in found]
-        failed = (await self.store.jobs.count()).by_status["dead"]
+        failed = (await self.project.store.jobs.count()).by_status["dead"]
         return RebuildReport(len(found), sum(counts), failed)
 
     async def finish_upkeep(self, seconds: float) -> None:
         """Do the upkeep of the store that is due, up to a number of seconds."""
-        await do_upkeep(self.store, self.worker.holder, seconds)
+        await do_upkeep(self.project.store, self.worker.holder, seconds)
 
     async def count_embedded(self) -> EmbeddedMemory:
         """Return how many turns have a vector of the model. Raises InputError if there is none."""
         embedder = self._require_embedder()
-        missing, turns = await self.store.index.count_pending(TURN, name_turn_model(embedder.name))
+        missing, turns = await self.project.store.index.count_pending(
+            TURN, name_turn_model(embedder.name)
+        )
         return EmbeddedMemory(embedder.name, turns, missing)
 
     async def embed_memory(self, on_progress: Callable[[int], None]) -> EmbeddedMemory:
@@ -89,38 +87,40 @@ class Maintenance:
 
         Raises InputError if there is no model, ModelError if it fails.
         """
-        await embed_missing(self.store, self._require_embedder(), on_progress)
+        await embed_missing(self.project.store, self._require_embedder(), on_progress)
         return await self.count_embedded()
 
     def _require_embedder(self) -> Embedder:
-        if self.embedder is None:
+        if self.project.recall.embedder is None:
             raise InputError(
                 "Memory is searched only by words: embeddings.model is none, or "
                 "agent.memory.embeddings.enabled is false."
             )
-        return self.embedder
+        return self.project.recall.embedder
 
     async def _drain(self) -> None:
         """Do the queued jobs, and wait for running summaries: others follow them."""
         await self.worker.drain()
         running = JobFilter("running")
-        while any(one.kind == SUMMARY_JOB for one in await self.store.records.find(JOB, running)):
+        while any(
+            one.kind == SUMMARY_JOB for one in await self.project.store.records.find(JOB, running)
+        ):
             await asyncio.sleep(POLL_SECONDS / 4)
             await self.worker.drain()
 
     async def _delete_summaries(self, conversation_id: str) -> None:
         """Delete the summaries of a conversation, and forget that others were trimmed."""
-        records = self.store.records
+        records = self.project.store.records
         for level in (1, 2):  # with a short-term one goes what is built on it
             for summary in await records.find(SUMMARY, SummaryFilter(conversation_id, level=level)):
                 await records.delete(SUMMARY, summary.uuid)
-        await self.store.timeline.forget_trims(conversation_id)
+        await self.project.store.timeline.forget_trims(conversation_id)
 
     async def _conversations(self, everywhere: bool) -> AsyncIterator[Conversation]:
-        project_ids = None if everywhere else self.project_ids
+        project_ids = None if everywhere else self.project.brain.place.ids
         where = ConversationFilter(project_ids=project_ids, own=True)
         offset = 0
-        while page := await self.store.records.find(CONVERSATION, where, PAGE, offset):
+        while page := await self.project.store.records.find(CONVERSATION, where, PAGE, offset):
             for conversation in page:
                 yield conversation
             offset += len(page)

@@ -27,7 +27,8 @@ from ragforge.records import dataclass
 if TYPE_CHECKING:
     from ragforge.memory.code.changes import StaleCode
 
-__all__ = ["Memory", "ProjectMemory", "StaleCode"]
+# For the doors, from the rooms below.
+__all__ = ["StaleCode"]
 
 TOUCHES = 10_000
 MAX_FORGOTTEN = 100_000
@@ -112,7 +113,7 @@ class Memory:
 
     async def find_changed_code(self, hits: Sequence[HistoryHit]) -> list[list[StaleCode]]:
         """Return for each hit the code it is about that has changed since."""
-        from ragforge.memory.code.changes import find_stale
+        from ragforge.memory.code.changes import find_all_stale
 
         store = self.sessions.store
         found: list[list[StaleCode]] = []
@@ -124,7 +125,7 @@ class Memory:
             place = self.sessions.project.look_from(
                 conversation.project_id, conversation.project_path
             )
-            found.append(await find_stale(store, place, hit))
+            found += await find_all_stale(store, place, [hit])
         return found
 
     async def find_changed_in_turns(

@@ -36,7 +36,8 @@ SEARCHED_CHARS = 200_000
 """How much of a turn is searched for its passage."""
 
 
-__all__ = ["keep_start", "list_telling_words"]
+# For the doors, from the rooms below.
+__all__ = ["keep_start"]
 
 _WORD = re.compile(r"\w+")
 
@@ -132,17 +133,13 @@ def _add_passage(entry: dict[str, Any], text: str, words: Collection[str], room:
     """Add the passage that matters to an entry, so that the entry keeps to its room."""
     left = room - _count_chars({**entry, "passage": ""})
     chars = min(max(left, MIN_PASSAGE_CHARS), MAX_PASSAGE_CHARS)
-    passage = _pick(text, words, chars)
+    passage = to_one_line(pick_passage(text[:SEARCHED_CHARS], words, chars))
     # Quotes and the like are longer in JSON.
     while _count_chars(passage) - 2 > max(left, MIN_PASSAGE_CHARS) and chars > MIN_PASSAGE_CHARS:
         chars = max(chars * 9 // 10, MIN_PASSAGE_CHARS)
         passage = keep_start(passage, chars)
     if passage:
         entry["passage"] = passage
-
-
-def _pick(text: str, words: Collection[str], chars: int) -> str:
-    return to_one_line(pick_passage(text[:SEARCHED_CHARS], words, chars))
 
 
 def _count_chars(value: Any) -> int:

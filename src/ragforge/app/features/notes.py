@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 LISTED = 50
 MAX_LINKS = 1_000
 
-__all__ = ["Correction", "Notes", "Rule"]
+# For the doors, from the rooms below.
+__all__ = ["Correction", "Rule"]
 
 
 @dataclass(frozen=True, slots=True)

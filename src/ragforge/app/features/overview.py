@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.app.wiring.brain import INGEST_JOB, name_ingest_kind
+from ragforge.app.wiring.projects import open_git
 from ragforge.app.wiring.trust import FolderTrust
+from ragforge.domain.authors import name_author
 from ragforge.domain.code import File, FileFilter, Touch
 from ragforge.domain.conversations import Conversation, ConversationFilter
 from ragforge.domain.schema import CONVERSATION, FILE, SUMMARY
@@ -18,10 +21,10 @@ from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.app.features.code import Code
-    from ragforge.app.features.contents import Contents
     from ragforge.domain.projects import ProjectPlace
     from ragforge.memory.code.changes import Commit
     from ragforge.ports.store import Health, Store
+
 
 EventKind: TypeAlias = Literal["session", "commit", "job"]
 MAPPED = 800
@@ -71,11 +74,9 @@ class Overview:
 
     async def count_contents(self) -> Contents:
         """Return how much the store holds, of whom, and since when."""
-        from ragforge.app.features.contents import summarise
-
         count = self.store.archive.count
         sessions = await self.store.records.find(CONVERSATION, ConversationFilter())
-        return summarise(sessions, await count("summary"), await count("note"))
+        return _describe_contents(sessions, await count("summary"), await count("note"))
 
     async def describe_store(self, *, check: bool = False) -> Health:
         """Return which store it is; with `check`, after looking for problems in all of it."""
@@ -83,17 +84,38 @@ class Overview:
 
     async def map_files(self, limit: int = MAPPED) -> list[MappedFile]:
         """Return the largest files of the project, largest first; none if its code is unknown."""
+        files = await self._list_files()
+        largest = sorted(files, key=lambda file: (-file.size, file.path))[:limit]
+        touches = await self._find_touches(largest)
+        return [_map_file(file, touches[file.path]) for file in largest]
+
+    async def find_busiest_files(self, since: datetime, limit: int) -> list[MappedFile]:
+        """Return the files of the open project that most turns touched since a moment."""
+        files = await self._list_files()
+        touches, busy = await self._find_touches(files), []
+        for file in files:
+            some = [one for one in touches[file.path] if one.when >= since and not one.by_summary]
+            if some:
+                busy.append(_map_file(file, some))
+        return sorted(busy, key=lambda file: (-file.touches, file.path))[:limit]
+
+    async def _list_files(self) -> list[File]:
+        """Return the files of the open project; none if its code is unknown or may not be read."""
         if not self.code.is_read or not await self.code.is_ingested():
             return []
-        files = await self.store.records.find(FILE, FileFilter(self.code.brain.project_id))
-        largest = sorted(files, key=lambda file: (-file.size, file.path))[:limit]
-        touches = await self.store.timeline.touches(
-            files=[file.path for file in largest], project_ids=self.project.ids, limit=TOUCHES
-        )
-        by_file: dict[str, list[Touch]] = {}
-        for touch in touches:
-            by_file.setdefault(touch.file, []).append(touch)
-        return [_map_file(file, by_file.get(file.path, ())) for file in largest]
+        return await self.store.records.find(FILE, FileFilter(self.code.brain.project_id))
+
+    async def _find_touches(self, files: Sequence[File]) -> defaultdict[str, list[Touch]]:
+        """Return what sessions of the project did with files, by path."""
+        found: defaultdict[str, list[Touch]] = defaultdict(list)
+        if not files:
+            return found
+        paths = [file.path for file in files]
+        for touch in await self.store.timeline.touches(
+            files=paths, project_ids=self.project.ids, limit=TOUCHES
+        ):
+            found[touch.file].append(touch)
+        return found
 
     async def read_period(
         self, project_ids: Sequence[str], sessions: int, before: datetime | None = None
@@ -139,40 +161,17 @@ class Overview:
         self, folder: Path, since: datetime, until: datetime | None
     ) -> Sequence[Commit]:
         """Return the commits of a folder between two moments; none if it may not be read."""
-        from ragforge.tools.command.run import CommandRunner
-        from ragforge.tools.git import GitHistory
-
         is_here = folder == self.code.project_path
         trust = self.code.trust if is_here else FolderTrust.of(self.code.settings, folder)
         if not trust.reads or not folder.is_dir():
             return ()
-        log = GitHistory(CommandRunner(folder))
-        return await log.list_commits(since, until, COMMITS)
-
-    async def find_busiest_files(self, since: datetime, limit: int) -> list[MappedFile]:
-        """Return the files of the open project that most turns touched since a moment."""
-        if not self.code.is_read or not await self.code.is_ingested():
-            return []
-        files = await self.store.records.find(FILE, FileFilter(self.code.brain.project_id))
-        known = {file.path: file for file in files}
-        touches = await self.store.timeline.touches(
-            files=list(known), project_ids=self.project.ids, limit=TOUCHES
-        )
-        by_file: dict[str, list[Touch]] = {}
-        for touch in touches:
-            if touch.when >= since and not touch.by_summary and touch.file in known:
-                by_file.setdefault(touch.file, []).append(touch)
-        busy = [_map_file(known[path], some) for path, some in by_file.items()]
-        return sorted(busy, key=lambda file: (-file.touches, file.path))[:limit]
+        return await open_git(folder).list_commits(since, until, COMMITS)
 
     async def list_changed_files(self) -> Sequence[str]:
         """Return the files of the open project that differ from the last commit, or are new."""
-        from ragforge.tools.command.run import CommandRunner
-        from ragforge.tools.git import GitHistory
-
         if not self.code.trust.reads:
             return ()
-        return await GitHistory(CommandRunner(self.code.project_path)).list_changed_files()
+        return await open_git(self.code.project_path).list_changed_files()
 
 
 def _map_file(file: File, touches: Sequence[Touch]) -> MappedFile:
@@ -193,3 +192,88 @@ def _is_of(job: Job, project_ids: Sequence[str], is_own: bool) -> bool:
 
 def _is_in(moment: datetime, since: datetime | None, until: datetime | None) -> bool:
     return (since is None or moment >= since) and (until is None or moment <= until)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The sessions of one project, agent or author."""
+
+    key: str  # the id of a project, the name of an agent, the key of an author
+    name: str  # of a project: where it was last; empty for sessions without an author
+    sessions: int
+    turns: int
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """The sessions that were last active in a month."""
+
+    first_day: date
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a store holds, as far as its viewer sees it. The largest share comes first."""
+
+    sessions: int
+    turns: int
+    summaries: int
+    notes: int
+    oldest: datetime | None
+    newest: datetime | None
+    projects: Sequence[Share]
+    agents: Sequence[Share]
+    authors: Sequence[Share]
+    months: Sequence[Month]  # from the newest; months without sessions are left out
+
+
+def _describe_contents(sessions: Sequence[Conversation], summaries: int, notes: int) -> Contents:
+    """Return the contents of a store with these sessions, the last active first."""
+    return Contents(
+        sessions=len(sessions),
+        turns=sum(one.turn_count for one in sessions),
+        summaries=summaries,
+        notes=notes,
+        oldest=min((one.created_at for one in sessions), default=None),
+        newest=max((one.updated_at for one in sessions), default=None),
+        projects=_share(sessions, lambda one: (one.project_id, one.project_path)),
+        agents=_share(sessions, lambda one: (one.agent, one.agent)),
+        authors=_share(
+            sessions,
+            lambda one: (one.author_key or "", name_author(one.author) if one.author else ""),
+        ),
+        months=_count_months(sessions),
+    )
+
+
+def _share(
+    sessions: Sequence[Conversation], name: Callable[[Conversation], tuple[str, str]]
+) -> list[Share]:
+    """Return the sessions with the same key together. The newest of them gives the name."""
+    groups: dict[str, list[Conversation]] = {}
+    names: dict[str, str] = {}
+    for one in sessions:
+        key, text = name(one)
+        groups.setdefault(key, []).append(one)
+        names.setdefault(key, text)
+    shares = [
+        Share(
+            key,
+            names[key],
+            len(some),
+            sum(one.turn_count for one in some),
+            max(one.updated_at for one in some),
+        )
+        for key, some in groups.items()
+    ]
+    return sorted(shares, key=lambda one: (-one.sessions, one.name))
+
+
+def _count_months(sessions: Sequence[Conversation]) -> list[Month]:
+    counts: dict[date, int] = {}
+    for one in sessions:
+        first_day = one.updated_at.astimezone().date().replace(day=1)
+        counts[first_day] = counts.get(first_day, 0) + 1
+    return [Month(day, counts[day]) for day in sorted(counts, reverse=True)]

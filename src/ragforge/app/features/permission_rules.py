@@ -13,22 +13,11 @@ from ragforge.config.settings import Settings
 from ragforge.folders import find_project
 from ragforge.memory.sessions import normalise
 from ragforge.tools.command.decide import decide
-from ragforge.tools.command.plan import Allowed, Decision, Refused
+from ragforge.tools.command.plan import Decision, Refused
 from ragforge.tools.permission import PermissionRequest, RuleAction
 
-__all__ = [
-    "Allowed",
-    "Decision",
-    "Effect",
-    "PermissionRule",
-    "PermissionRules",
-    "Refused",
-    "add_rule",
-    "allow_listed",
-    "check_commands",
-    "open_rules",
-    "parse_allowed",
-]
+# For the doors, from the rooms below.
+__all__ = ["Decision", "Effect", "PermissionRule", "PermissionRules", "Refused"]
 
 _ALL_FILES = "edit_file(**)"
 _FILE_TOOLS = ("edit_file", "write_file")

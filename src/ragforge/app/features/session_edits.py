@@ -8,12 +8,11 @@ import os
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 
 from ragforge.app.features.sessions import Sessions
 from ragforge.domain.chat import ChatRequest, UserMessage
 from ragforge.domain.conversations import Conversation, ToolCall, ToolResult
-from ragforge.domain.text import shorten
+from ragforge.domain.text import Json, shorten
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import InputError, ModelError
 from ragforge.llm.ask import ChatClient
@@ -25,9 +24,6 @@ from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import FileEdit, hash_content, read_bytes
 from ragforge.tools.edits.journal import Journal, JournalEntry
-
-__all__ = ["ListedTurn", "Rewound", "SessionChange", "SessionEdits"]
-
 
 log = logging.getLogger(__name__)
 
@@ -67,9 +63,9 @@ class SessionEdits:
     journal: Journal  # of the session
     conversation: Conversation
 
-    async def list_changes(self) -> list[SessionChange]:
-        """Return the files that the session changed, with what they were and are."""
-        return await asyncio.to_thread(list_session_changes, self.journal, self.root)
+    async def list_changes(self, since: int = 0) -> list[SessionChange]:
+        """Return the files that were changed since a time, with what they were and are."""
+        return await asyncio.to_thread(list_session_changes, self.journal, self.root, since)
 
     async def list_turns(self) -> list[ListedTurn]:
         """Return the turns of the session, oldest first, each with what was changed from it on."""
@@ -102,16 +98,13 @@ class SessionEdits:
             return Rewound(turn.user.content, self.conversation, tuple(back))
         session = await self._branch_before(turns, turn, since)
         if session is not None and not files:
-            left = [one.change for one in await self._list_since(since)]
+            left = [one.change for one in await self.list_changes(since)]
             await self._note(session.uuid, "went back in the conversation and kept", left)
         return Rewound(turn.user.content, session, tuple(back))
 
     async def _load_turns(self) -> list[Turn]:
         timeline, uuid = self.sessions.store.timeline, self.conversation.uuid
         return group_into_turns(await timeline.messages(uuid, with_receipts=False))
-
-    async def _list_since(self, since: int) -> list[SessionChange]:
-        return await asyncio.to_thread(list_session_changes, self.journal, self.root, since)
 
     async def _branch_before(
         self, turns: list[Turn], turn: Turn, since: int
@@ -126,16 +119,76 @@ class SessionEdits:
         await asyncio.to_thread(self.journal.copy_until, since, into)
         return made
 
+    async def undo(self) -> Undone:
+        """Take back the last edit of the session.
+
+        Raises InputError if there is none, or if the file has changed since.
+        """
+        change = await asyncio.to_thread(self.journal.undo, self.root)
+        note = f"The user took back the last edit of {change.path}."
+        await self._record("undo", {"path": change.path}, change.to_json(), note)
+        return Undone(change.path, change.diff)
+
+    async def draft_commit(self, chat: ChatClient | None, message: str = "") -> CommitDraft:
+        """Return those files that have something to commit, and a message: a given one, one by the
+        model, or a plain one.
+
+        Raises InputError if there is nothing to commit, or git fails.
+        """
+        root, changes = self.root.path, [one.change for one in await self.list_changes()]
+        states = await _find_states(root, [one.path for one in changes]) if changes else {}
+        changed = tuple(states)
+        if not changed:
+            raise InputError(
+                "There is nothing to commit: no file that this session changed has uncommitted "
+                "changes."
+            )
+        if message:
+            return CommitDraft(changed, message)
+        plain = make_plain_message(changed)
+        if chat is None:
+            return CommitDraft(changed, plain)
+        # Files that git does not track yet are not in its diff.
+        diff = "".join(one.whole_diff for one in changes if states.get(one.path) == UNTRACKED)
+        try:
+            diff = await _run_git(root, "diff", "HEAD", "--", *changed) + diff
+            earlier = await _run_git(root, "log", f"--max-count={EARLIER}", "--format=%s")
+        except InputError:  # there is no commit yet
+            earlier = ""
+        try:
+            drafted = await draft_message(chat, redact(diff), earlier)
+        except ModelError as error:
+            log.warning("No message was drafted: %s", error)
+            drafted = ""
+        return CommitDraft(changed, drafted or plain)
+
+    async def commit(self, draft: CommitDraft) -> str:
+        """Commit exactly the files of a draft and record that for the model; return what git says.
+
+        What else is staged stays staged. Hooks run and the user's own git configuration holds, as
+        if they had typed it. Raises InputError with the words of git if it fails.
+        """
+        root, files = self.root.path, list(draft.files)
+        await _run_git(root, "add", "--", *files)
+        said = await _run_git(root, "commit", "--only", "-m", draft.message, "--", *files)
+        note = f"The user committed {', '.join(files)}: {draft.message.splitlines()[0]}"
+        await self._record("commit", {"files": files}, {"output": said}, note)
+        return said
+
     async def _note(self, conversation_id: str, what: str, changes: list[FileEdit]) -> None:
         """Record what the user did with files: the model must not rely on what they were."""
-        if not changes:
-            return
-        paths = [change.path for change in changes]
-        done = ToolCall("rewind", {"paths": paths}, ToolResult(True, {"paths": paths}))
-        note = f"The user {what} the edits of {', '.join(paths)}."
-        await self.recorder.record_answer(
-            conversation_id, None, note, tool_calls=[done], by_model=False
-        )
+        if paths := [change.path for change in changes]:
+            given = {"paths": paths}
+            note = f"The user {what} the edits of {', '.join(paths)}."
+            await self._record("rewind", given, given, note, conversation_id)
+
+    async def _record(
+        self, tool: str, given: Json, result: Json, note: str, conversation_id: str = ""
+    ) -> None:
+        """Record what the user did, as a call with its result and a note that the model reads."""
+        uuid = conversation_id or self.conversation.uuid
+        done = ToolCall(tool, given, ToolResult(True, result))
+        await self.recorder.record_answer(uuid, None, note, tool_calls=[done], by_model=False)
 
 
 def _to_nanoseconds(moment: datetime) -> int:
@@ -205,19 +258,6 @@ class Undone:
     diff: str
 
 
-async def undo_last(state: Path, project: Path, recorder: Recorder, conversation_id: str) -> Undone:
-    """Take back the last edit that was made in a session.
-
-    Raises InputError if there is none, or if the file has changed since.
-    """
-    journal = Journal.of(state, conversation_id)
-    change = await asyncio.to_thread(journal.undo, Root.at(project))
-    done = ToolCall("undo", {"path": change.path}, ToolResult(True, change.to_json()))
-    note = f"The user took back the last edit of {change.path}."
-    await recorder.record_answer(conversation_id, None, note, tool_calls=[done], by_model=False)
-    return Undone(change.path, change.diff)
-
-
 @dataclass(frozen=True, slots=True)
 class CommitDraft:
     """Files with changes that are not committed, and a message for them."""
@@ -226,57 +266,7 @@ class CommitDraft:
     message: str
 
 
-async def draft_commit(
-    root: Path, changes: Sequence[FileEdit], chat: ChatClient | None, message: str = ""
-) -> CommitDraft:
-    """Return those files that have something to commit, and a message: a given one, one by the
-    model, or a plain one.
-
-    Raises InputError if there is nothing to commit, or git fails.
-    """
-    states = await _find_states(root, [one.path for one in changes]) if changes else {}
-    changed = tuple(states)
-    if not changed:
-        raise InputError(
-            "There is nothing to commit: no file that this session changed has uncommitted changes."
-        )
-    if message:
-        return CommitDraft(changed, message)
-    plain = make_plain_message(changed)
-    if chat is None:
-        return CommitDraft(changed, plain)
-    # Files that git does not track yet are not in its diff.
-    diff = "".join(one.whole_diff for one in changes if states.get(one.path) == UNTRACKED)
-    try:
-        diff = await _run_git(root, "diff", "HEAD", "--", *changed) + diff
-        earlier = await _run_git(root, "log", f"--max-count={EARLIER}", "--format=%s")
-    except InputError:  # there is no commit yet
-        earlier = ""
-    try:
-        drafted = await draft_message(chat, redact(diff), earlier)
-    except ModelError as error:
-        log.warning("No message was drafted: %s", error)
-        drafted = ""
-    return CommitDraft(changed, drafted or plain)
-
-
-async def commit_files(
-    root: Path, draft: CommitDraft, recorder: Recorder, conversation_id: str
-) -> str:
-    """Commit exactly the files of a draft and record that for the model; return what git says.
-
-    What else is staged stays staged. Hooks run and the user's own git configuration holds, as if
-    they had typed it. Raises InputError with the words of git if it fails.
-    """
-    await _run_git(root, "add", "--", *draft.files)
-    said = await _run_git(root, "commit", "--only", "-m", draft.message, "--", *draft.files)
-    done = ToolCall("commit", {"files": list(draft.files)}, ToolResult(True, {"output": said}))
-    note = f"The user committed {', '.join(draft.files)}: {draft.message.splitlines()[0]}"
-    await recorder.record_answer(conversation_id, None, note, tool_calls=[done], by_model=False)
-    return said
-
-
-async def _find_states(root: Path, files: Sequence[str]) -> dict[str, str]:
+async def _find_states(root: str, files: Sequence[str]) -> dict[str, str]:
     """Return what git says of those files that have something to commit, sorted by path."""
     listed = await _run_git(
         root, "status", "--porcelain", "-z", "--no-renames", "-uall", "--", *files
@@ -285,9 +275,9 @@ async def _find_states(root: Path, files: Sequence[str]) -> dict[str, str]:
     return {record[3:]: record[:2] for record in sorted(records, key=lambda one: one[3:])}
 
 
-async def _run_git(root: Path, *words: str) -> str:
+async def _run_git(root: str, *words: str) -> str:
     """Run git as the user would and return its output. Raises InputError."""
-    command = ["git", "-C", str(root), "--literal-pathspecs", *words]
+    command = ["git", "-C", root, "--literal-pathspecs", *words]
     try:
         opened = open_process(command, env=os.environ, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT)
         async with opened as process:

@@ -8,21 +8,23 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ragforge.app.wiring.projects import find_repository, place_import
+from ragforge.app.wiring.projects import find_repository, open_git, place_import
 from ragforge.brain.files.atomic_write import replace_file
 from ragforge.domain.authors import AGENT, Identity, Visibility
 from ragforge.domain.conversations import (
+    SHORT_ID,
     Conversation,
     ConversationChanges,
     ConversationFilter,
     ConversationStatus,
+    Message,
 )
 from ragforge.domain.instants import latest_plausible
 from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import Turn, group_into_turns, name_turn_model
-from ragforge.errors import ConversationNotFound, InputError
+from ragforge.errors import AmbiguousId, ConversationNotFound, InputError
 from ragforge.memory import sessions
 from ragforge.memory.sessions import SessionLine
 from ragforge.records import dataclass
@@ -34,26 +36,22 @@ if TYPE_CHECKING:
     from ragforge.memory.code.about import ConversationAbout, TouchedCode
     from ragforge.memory.code.changes import CodeState, Commit
     from ragforge.memory.export_format.reader import ImportResult
-    from ragforge.memory.history import SessionDetail, TurnState, TurnStates
+    from ragforge.memory.history import SessionDetail, TurnState
     from ragforge.memory.search.similar import SimilarConversation
     from ragforge.originals.files import OriginalFiles
     from ragforge.ports.embedder import Embedder
     from ragforge.ports.store import Store
 
+# For the doors, from the rooms below.
 __all__ = [
     "CodeState",
     "Commit",
     "ConversationAbout",
-    "HasId",
-    "ImportResult",
-    "Relatives",
     "SessionDetail",
     "SessionLine",
-    "Sessions",
     "SimilarConversation",
     "TouchedCode",
     "TurnState",
-    "TurnStates",
 ]
 
 LISTED = 50
@@ -118,8 +116,7 @@ class Sessions:
         if title is None and not tags:
             return made
         line = None if title is None else sessions.clean_title(title)
-        changes = ConversationChanges(title=line, tags=tuple(tags) or None)
-        return await self.store.records.update(CONVERSATION, made.uuid, changes)
+        return await self._change(made, title=line, tags=tuple(tags) or None)
 
     async def find(
         self,
@@ -161,9 +158,16 @@ class Sessions:
     async def load(self, conversation_id: str) -> Conversation:
         """Return the session with this id, or the only one whose id starts so.
 
-        Raises ConversationNotFound, AmbiguousId.
+        Raises ConversationNotFound, or AmbiguousId with the candidates.
         """
-        return await sessions.resolve_session(self.store, conversation_id)
+        return await sessions.resolve_id(
+            self.store.records,
+            CONVERSATION,
+            "session",
+            conversation_id,
+            lambda prefix: ConversationFilter(prefix=prefix),
+            lambda one: one.title or one.cwd,
+        )
 
     async def resolve(self, start: str) -> Conversation:
         """Return the session whose id a user typed, or the start of it.
@@ -264,12 +268,10 @@ class Sessions:
         """
         from ragforge.memory.code.about import find_conversations_about
         from ragforge.memory.code.pending_links import link_waiting
-        from ragforge.tools.command.run import CommandRunner
-        from ragforge.tools.git import GitHistory
 
         if not self.store.read_only:
             await link_waiting(self.store, self.project.ids)
-        log = GitHistory(CommandRunner(Path(self.project.path)))
+        log = open_git(Path(self.project.path))
         return await find_conversations_about(
             self.store, name, self.cwd, self.project, log=log, everywhere=everywhere
         )
@@ -277,11 +279,26 @@ class Sessions:
     async def branch(
         self, source: Conversation, point: str, title: str | None = None
     ) -> Conversation:
-        """Begin a new session from a turn or a message of another.
+        """Branch a session after a turn, by its index, or a message, by (the start of) its id.
 
+        The new session belongs to the same directory and contains everything up to that point. It
+        is the user's, whosever the other is.
         Raises InputError if there is no such turn or message, AmbiguousId.
         """
-        return await sessions.branch(self.store, source, point, title, self.identity)
+        messages = await self.store.timeline.messages(source.uuid, with_receipts=False)
+        message = _find_message(source, messages, point.strip())
+        if title is not None:
+            title = sessions.clean_title(title)
+        elif source.title is not None:
+            title = f"{source.title} (branch)"
+        into = Conversation(
+            source.cwd,
+            source.project_path,
+            title=title,
+            tags=source.tags,
+            project_id=source.project_id,
+        )
+        return await self.store.timeline.branch(message.uuid, sessions.sign(into, self.identity))
 
     async def rename(
         self, conversation: Conversation, title: str, *, force: bool = False
@@ -290,7 +307,10 @@ class Sessions:
 
         Raises NotAuthor if it is another user's, unless forced; so do the next three.
         """
-        return await sessions.rename(self.store, conversation, title, force)
+        line = sessions.clean_title(title)
+        if not line:
+            raise InputError("The title is empty. Give the session a name.")
+        return await self._change(conversation, force, title=line)
 
     async def retag(
         self,
@@ -301,14 +321,18 @@ class Sessions:
         force: bool = False,
     ) -> Conversation:
         """Add tags to a session and remove others. Raises InputError for an empty tag."""
-        return await sessions.retag(self.store, conversation, add, remove, force)
+        if not all(tag.strip() for tag in (*add, *remove)):
+            raise InputError("A tag is empty. Give it a name.")
+        gone = {tag.strip() for tag in remove}
+        tags = [tag for tag in conversation.tags if tag not in gone]
+        tags += [tag.strip() for tag in add]
+        return await self._change(conversation, force, tags=tuple(dict.fromkeys(tags)))
 
     async def set_status(
         self, conversation: Conversation, status: ConversationStatus, *, force: bool = False
     ) -> Conversation:
         """Archive a session, or bring it back."""
-        changes = ConversationChanges(status=status)
-        return await self.store.records.update(CONVERSATION, conversation.uuid, changes, force)
+        return await self._change(conversation, force, status=status)
 
     async def set_visibility(
         self, conversation: Conversation, visibility: Visibility
@@ -317,8 +341,13 @@ class Sessions:
 
         Raises NotAuthor, and InputError if it has no author.
         """
-        changes = ConversationChanges(visibility=visibility)
-        return await self.store.records.update(CONVERSATION, conversation.uuid, changes)
+        return await self._change(conversation, visibility=visibility)
+
+    async def _change(
+        self, conversation: Conversation, force: bool = False, **changes: Any
+    ) -> Conversation:
+        changed = ConversationChanges(**changes)
+        return await self.store.records.update(CONVERSATION, conversation.uuid, changed, force)
 
     async def delete(self, conversation: Conversation, *, force: bool = False) -> Conversation:
         """Delete a session for good, and what was kept of its transcript; return what it was."""
@@ -390,6 +419,29 @@ class Sessions:
             await enqueue_missing(self.store, self.embedder)
         await enqueue_links(self.store, [imported.conversation.project_id])
         return imported
+
+
+def _find_message(source: Conversation, messages: Sequence[Message], text: str) -> Message:
+    if text.isdecimal() and text.isascii():
+        of_turn = [message for message in messages if message.turn_index == int(text)]
+        if of_turn:
+            return of_turn[-1]
+    starting = [message for message in messages if text and message.uuid.startswith(text)]
+    exact = [message for message in starting if message.uuid == text]
+    if len(starting) == 1 or exact:
+        return (exact or starting)[0]
+    if starting:
+        shown = starting[: sessions.CANDIDATES]
+        candidates = [
+            sessions.format_candidate(one.uuid, f"turn {one.turn_index}") for one in shown
+        ]
+        raise AmbiguousId("message", text, candidates)
+    turns = [str(message.turn_index) for message in messages if message.role == "user"]
+    known = f"Its turns are {turns[0]} to {turns[-1]}" if turns else "It is empty"
+    raise InputError(
+        f"Session {source.uuid[:SHORT_ID]} has no turn or message {text!r}. {known}; "
+        f"`ragforge sessions show {source.uuid[:SHORT_ID]}` lists them."
+    )
 
 
 def save_file(path: Path, data: bytes) -> None:

@@ -21,8 +21,6 @@ KEYS: tuple[By, ...] = get_args(By)
 PriceOf: TypeAlias = Callable[[UsageRecord], float | None]
 UNKNOWN = "unknown"
 
-__all__ = ["KEYS", "By", "UsageGroup", "UsageReport", "Usages"]
-
 
 @dataclass(frozen=True, slots=True)
 class UsageGroup:

@@ -15,7 +15,8 @@ from ragforge.tools.command.run import CommandResult
 from ragforge.tools.command.user_shell import UserCommand
 from ragforge.tools.prompt_files import PromptFile, expand_arguments
 
-__all__ = ["SIGN", "PromptFile", "expand_arguments", "run_user_command"]
+# For the doors, from the rooms below.
+__all__ = ["PromptFile", "expand_arguments"]
 
 SIGN = "!"
 """The first character of a shell line, in the terminal and in the conversation."""

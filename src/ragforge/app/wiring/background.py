@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from ragforge.adapters.stores.holders import is_gone, this_process
@@ -33,12 +34,11 @@ from ragforge.memory.embed import (
     embed_missing,
     embed_turns,
 )
-from ragforge.memory.record import SETTLE_JOB, TITLE_JOB
+from ragforge.memory.record import SETTLE_JOB, TITLE_JOB, record_usage
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.memory.summaries.summarise import ExtractiveSummariser, Summariser
-from ragforge.memory.usage import record_usage
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 
@@ -117,37 +117,21 @@ def open_worker(
             await link_or_wait(store, conversation_id, turn_id)
             await condenser.enqueue_due(conversation_id)
 
-    async def link(project_ids: list[str]) -> None:
-        await link_waiting(store, project_ids)
-
-    async def link_without_links(project_ids: list[str]) -> None:
-        await link_again(store, project_ids)
-
     handlers: dict[str, Handler] = {
         TITLE_JOB: title,
         SETTLE_JOB: settle,
         SUMMARY_JOB: summarise,
         INGEST_JOB: ingest,  # of earlier versions
         name_ingest_kind(brain.project_id): ingest,
-        LINK_JOB: link,
+        LINK_JOB: partial(link_waiting, store),
         KEEP_JOB: keep_originals,
-        LINK_AGAIN_JOB: link_without_links,
+        LINK_AGAIN_JOB: partial(link_again, store),
     }
     if (embedder := recall.embedder) is not None:
-
-        async def embed(turn_ids: list[str]) -> None:
-            await embed_turns(store, embedder, turn_ids)
-
-        async def embed_some_notes(note_ids: list[str]) -> None:
-            await embed_items(store, NOTE, embedder, note_ids)
-
-        async def catch_up(_: Json) -> None:
-            await embed_missing(store, embedder)
-
         handlers |= {
-            EMBED_JOB: embed,
-            EMBED_NOTES_JOB: embed_some_notes,
-            MISSING_JOB: catch_up,
+            EMBED_JOB: partial(embed_turns, store, embedder),
+            EMBED_NOTES_JOB: partial(embed_items, store, NOTE, embedder),
+            MISSING_JOB: lambda _: embed_missing(store, embedder),
         }
     return Worker(
         queue=store.jobs,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
+from ragforge.app.wiring.projects import open_git
 from ragforge.brain.files.exclusions import FileLimits
 from ragforge.brain.first_reading import FirstReading
 from ragforge.brain.ingestion.ingest import Ingester, make_place
@@ -58,10 +59,7 @@ def open_brain(
         return await count_stems(Root.at(root), files, words, COUNTING_SECONDS)
 
     async def list_recent() -> Sequence[str]:
-        from ragforge.tools.command.run import CommandRunner
-        from ragforge.tools.git import GitHistory
-
-        return await GitHistory(CommandRunner(root)).list_recent_files()
+        return await open_git(root).list_recent_files()
 
     first_reading = FirstReading(root, place.checkout_id, ingester, count_words, list_recent)
     return Brain(root, ingester, place, first_reading, embedder, link_turns, link_again)

@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 from ragforge.app.wiring.models import is_by_model
-from ragforge.app.wiring.trust import FolderTrust
-from ragforge.brain.project import Brain
+from ragforge.app.wiring.open_project import OpenProject
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.context.budget import Budget
@@ -19,13 +18,11 @@ from ragforge.context.searches import Searches
 from ragforge.domain.code import FileFilter
 from ragforge.domain.schema import FILE
 from ragforge.errors import StoreError
-from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool
-from ragforge.memory.search.turns import MemorySearch
-from ragforge.ports.store import Store
 from ragforge.search.words.tokenise import WORDS
 
-__all__ = ["ContextOptions", "EnrichedContext", "open_context"]
+# For the doors, from the rooms below.
+__all__ = ["ContextOptions", "EnrichedContext"]
 
 FILE_SECONDS = 5.0
 """How long a search may take by default: of files, or in a store that is a file."""
@@ -35,15 +32,9 @@ TIME_SHARE = 0.8
 """The share of its time after which a search of files returns what it has found so far."""
 
 
-def open_context(
-    settings: Settings,
-    store: Store,
-    recall: MemorySearch,
-    brain: Brain,
-    chat: ChatClient | None,
-    trust: FolderTrust,
-) -> ContextBuilder:
+def open_context(project: OpenProject) -> ContextBuilder:
     """Return the builder of contexts for the messages in a project."""
+    settings, store, brain, chat = project.settings, project.store, project.brain, project.chat
     memory, limits = settings.agent.memory, settings.agent.context
     files_seconds = limits.search_seconds or FILE_SECONDS
     executor = None
@@ -94,14 +85,14 @@ def open_context(
     )
     searches = Searches(
         store=store,
-        recall=recall,
+        recall=project.recall,
         brain=brain,
         initial=InitialContext(
             planner, load_tools, brain.root, files_seconds, find_known_words, surroundings
         ),
         subdirectory_only=memory.subdirectory_only,
     )
-    return ContextBuilder(Gatherer(searches, choose_deadlines(settings), trust), budget)
+    return ContextBuilder(Gatherer(searches, choose_deadlines(settings), project.trust), budget)
 
 
 def choose_deadlines(settings: Settings) -> Deadlines:

@@ -94,7 +94,11 @@ async def find_copied_ids(source: Store, target: Store) -> CopiedIds:
         new = found.renamed.get(project.uuid, project.uuid)
         place = (project_id, project.path, project.host)
         known = next(
-            (one for one in there if new == one.uuid or place == _get_place(one)),
+            (
+                one
+                for one in there
+                if new == one.uuid or place == (one.project_id, one.path, one.host)
+            ),
             replace(project, uuid=new, project_id=project_id),
         )
         if known != project:
@@ -103,10 +107,6 @@ async def find_copied_ids(source: Store, target: Store) -> CopiedIds:
         if known in there or new != project.uuid:
             await _match_files(found, project.uuid, known.uuid, source.records, target.records)
     return found
-
-
-def _get_place(project: Project) -> tuple[str, str, str]:
-    return project.project_id, project.path, project.host
 
 
 async def _match_checkout(found: CopiedIds, copied: Checkout, target: Store) -> None:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from ragforge import __version__
-from ragforge.app.wiring.logins import open_logins
 from ragforge.app.wiring.trust import FolderTrust
+from ragforge.brain.files.atomic_write import replace_file
 from ragforge.config.files import find_user_file
 from ragforge.config.mcp_client import list_project_specs, list_user_specs, read_project_servers
+from ragforge.config.services import KEYRING_SERVICE
 from ragforge.config.settings import Settings
 from ragforge.domain.distribution import format_install_command
 from ragforge.domain.mcp_client import AnswerServer, ServerReport, ServerSpec
@@ -23,8 +27,7 @@ from ragforge.errors import InputError, ServerError
 from ragforge.mcp_client.pool import ServerPool
 from ragforge.mcp_client.server import ServerLimits
 from ragforge.ports.mcp_client import LoginStore, ServerConnection
-
-__all__ = ["ServerPool", "ServerReport", "list_reports", "log_in", "log_out", "open_servers"]
+from ragforge.private_files import make_private_folder
 
 LOGIN_SECONDS = 600.0
 """How long a user may take to log in."""
@@ -129,3 +132,85 @@ async def connect(
     sdk = await _load_sdk("connect", spec.name)
     async with sdk.connect(spec, seconds, leaving, answer, logins, __version__) as connection:
         yield connection
+
+
+FOLDER = "logins"
+
+
+def open_logins(settings: Settings) -> Logins:
+    """Return the logins of the user."""
+    return Logins(Path(settings.agent.state_dir) / FOLDER)
+
+
+@dataclass(frozen=True, slots=True)
+class Logins:
+    """Implements `LoginStore`, with a private file for each server.
+
+    It contains the secret on a machine without a keyring, and is empty on others: the keyring may
+    ask the user to unlock it, and is not asked about servers without a login.
+    """
+
+    folder: Path
+
+    def read(self, url: str) -> str:
+        try:
+            kept = self._place(url).read_text("utf-8")
+        except (OSError, ValueError):
+            return ""
+        return kept or _read_keyring(_name_entry(url))
+
+    def write(self, url: str, secret: str) -> None:
+        kept = "" if _write_keyring(_name_entry(url), secret) else secret
+        try:
+            make_private_folder(self.folder)
+            replace_file(str(self._place(url)), kept.encode())
+        except OSError as error:
+            raise InputError(f"{self.folder} cannot be written: {error.strerror}.") from error
+
+    def delete(self, url: str) -> bool:
+        was_there = bool(self.read(url))
+        _delete_from_keyring(_name_entry(url))
+        self._place(url).unlink(missing_ok=True)
+        return was_there
+
+    def _place(self, url: str) -> Path:
+        return self.folder / f"{_digest(url)}.json"
+
+
+def _name_entry(url: str) -> str:
+    """Return under which name the keyring holds the login to a server.
+
+    It depends on the whole address, so that no other server gets what this one returned.
+    """
+    return f"mcp@{urlsplit(url).hostname or ''}#{_digest(url)[:16]}"
+
+
+def _digest(url: str) -> str:
+    return sha256(url.encode(errors="replace")).hexdigest()
+
+
+# Missing library, no keyring on this machine, a locked one: all of them mean "no keyring".
+
+
+def _read_keyring(name: str) -> str:
+    with suppress(Exception):
+        import keyring
+
+        return keyring.get_password(KEYRING_SERVICE, name) or ""
+    return ""
+
+
+def _write_keyring(name: str, secret: str) -> bool:
+    """Tell whether the keyring took a secret: some take none, or no long ones."""
+    with suppress(Exception):
+        import keyring
+
+        keyring.set_password(KEYRING_SERVICE, name, secret)
+    return _read_keyring(name) == secret
+
+
+def _delete_from_keyring(name: str) -> None:
+    with suppress(Exception):
+        import keyring
+
+        keyring.delete_password(KEYRING_SERVICE, name)

@@ -40,8 +40,7 @@ def open_chat(settings: Settings, meter: Meter) -> ChatClient | None:
     llm = settings.llm
     if llm.model == "none":
         return None
-    from ragforge.llm.ask import ChatClient
-    from ragforge.llm.lazy import LazyModel
+    from ragforge.llm.ask import ChatClient, LazyModel
 
     model = LazyModel(llm.model, llm.tools == "native", lambda: open_chat_model(llm))
     return ChatClient(model, meter=meter)
@@ -119,8 +118,7 @@ def open_embedder(settings: Settings, meter: Meter | None = None) -> Embedder | 
         from ragforge.adapters.embedders.bundled import BundledEmbedder
 
         return BundledEmbedder()
-    from ragforge.llm.embedding import RemoteEmbedder
-    from ragforge.llm.lazy import UnusableEmbedder
+    from ragforge.llm.embedding import RemoteEmbedder, UnusableEmbedder
     from ragforge.llm.spend import Meter
 
     try:

@@ -34,9 +34,18 @@ from ragforge.ports.store import Store
 
 if TYPE_CHECKING:
     from ragforge.config.settings import Settings
+    from ragforge.tools.git import GitHistory
 
 
 log = logging.getLogger(__name__)
+
+
+def open_git(folder: Path) -> GitHistory:
+    """Return the git history of a folder; most commands ask nothing of it."""
+    from ragforge.tools.command.run import CommandRunner
+    from ragforge.tools.git import GitHistory
+
+    return GitHistory(CommandRunner(folder))
 
 
 async def recognise_project(settings: Settings, store: Store, cwd: Path) -> ProjectPlace:

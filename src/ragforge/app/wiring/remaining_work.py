@@ -16,9 +16,10 @@ from ragforge.config.settings import Settings
 from ragforge.domain.work import Holder
 from ragforge.errors import StoreError
 from ragforge.ports.store import Store
-from ragforge.ports.work import ReindexProgress, VacuumReport
+from ragforge.ports.work import ReindexProgress
 
-__all__ = ["ReindexProgress", "VacuumReport", "do_upkeep", "keep_up"]
+# For the doors, from the rooms below.
+__all__ = ["ReindexProgress"]
 
 LOCK = "upkeep"
 LEASE = timedelta(seconds=30)

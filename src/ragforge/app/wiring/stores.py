@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,22 +25,8 @@ if TYPE_CHECKING:
     from ragforge.memory.store_copy import CopyProgress, CopyReport, RescueReport
     from ragforge.ports.work import VacuumReport
 
-__all__ = [
-    "CopyProgress",
-    "CopyReport",
-    "Health",
-    "Query",
-    "QueryResult",
-    "RescueReport",
-    "VacuumReport",
-    "back_up_store",
-    "copy_store",
-    "inspect_store",
-    "open_store",
-    "query_store",
-    "repair_store",
-    "vacuum_store",
-]
+# For the doors, from the rooms below.
+__all__ = ["CopyProgress", "Health", "RescueReport", "VacuumReport"]
 
 
 async def open_store(
@@ -72,17 +59,26 @@ async def open_store(
     return await open_sqlite(place, WORDS, REDACTOR, viewer)
 
 
+@asynccontextmanager
+async def use_store(
+    settings: Settings, url: str | None = None, *, as_administrator: bool = False
+) -> AsyncIterator[Store]:
+    """Open a store as `open_store` does, and close it at the end."""
+    store = await open_store(settings, url, as_administrator=as_administrator)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
 async def inspect_store(settings: Settings) -> tuple[Health, Mapping[str, int]]:
     """Return the state of the store, and how many records it holds of each kind.
 
     Nothing else is done: to look at a store starts no work that waits in it.
     """
-    store = await open_store(settings)
-    try:
+    async with use_store(settings) as store:
         counts = {str(kind): await store.archive.count(kind) for kind in list_record_kinds()}
         return await store.health(), counts
-    finally:
-        await store.close()
 
 
 async def copy_store(
@@ -97,8 +93,24 @@ async def copy_store(
     """
     if source == target:
         raise InputError(f"{source} is both source and target. Name two stores.")
+    from ragforge.app.wiring.copied_ids import find_copied_ids
+    from ragforge.memory.store_copy import copy_store
+
     with TemporaryDirectory(prefix="ragforge-copy-") as folder:
-        return await _copy_from(source, target, settings, on_progress, Path(folder))
+        place = source
+        if not is_server(source) and Path(source).is_file():
+            from ragforge.adapters.stores.sqlite.backup import back_up
+
+            place = str(Path(folder) / "snapshot.db")
+            await asyncio.to_thread(back_up, Path(source), Path(place))
+        async with (
+            use_store(settings, place, as_administrator=True) as origin,
+            use_store(settings, target, as_administrator=True) as destination,
+        ):
+            ids = await find_copied_ids(origin, destination)
+            return await copy_store(
+                origin.archive, destination.archive, f"copy:{source}", on_progress, ids.translate
+            )
 
 
 async def back_up_store(
@@ -132,11 +144,8 @@ async def query_store(settings: Settings, query: Query) -> QueryResult:
     """
     if not is_server(settings.store.url):
         _require_file(settings.store.url)
-    store = await open_store(settings)
-    try:
+    async with use_store(settings) as store:
         return await store.query(query)
-    finally:
-        await store.close()
 
 
 async def repair_store(
@@ -204,33 +213,3 @@ async def vacuum_store(settings: Settings, on_progress: Callable[[int, int], Non
 def _require_file(source: str) -> None:
     if not Path(source).is_file():
         raise InputError(f"There is no store at {source} yet. The first question creates it.")
-
-
-async def _copy_from(
-    source: str,
-    target: str,
-    settings: Settings,
-    on_progress: Callable[[CopyProgress], None],
-    folder: Path,
-) -> CopyReport:
-    from ragforge.app.wiring.copied_ids import find_copied_ids
-    from ragforge.memory.store_copy import copy_store
-
-    place = source
-    if not is_server(source) and Path(source).is_file():
-        from ragforge.adapters.stores.sqlite.backup import back_up
-
-        place = str(folder / "snapshot.db")
-        await asyncio.to_thread(back_up, Path(source), Path(place))
-    origin = await open_store(settings, place, as_administrator=True)
-    try:
-        destination = await open_store(settings, target, as_administrator=True)
-        try:
-            ids = await find_copied_ids(origin, destination)
-            return await copy_store(
-                origin.archive, destination.archive, f"copy:{source}", on_progress, ids.translate
-            )
-        finally:
-            await destination.close()
-    finally:
-        await origin.close()

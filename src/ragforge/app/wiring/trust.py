@@ -23,14 +23,8 @@ from ragforge.folders import find_project, is_project, is_too_wide
 from ragforge.memory.sessions import normalise
 from ragforge.records import dataclass
 
-__all__ = [
-    "FolderDecision",
-    "FolderTrust",
-    "ProposedSettings",
-    "TrustQuestion",
-    "examine_folder",
-    "list_trust",
-]
+# For the doors, from the rooms below.
+__all__ = ["FolderDecision"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,34 +5,40 @@ Only a chat model uses them, so a turn without one does not load them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from ragforge.adapters.web.reader import HttpReader
-from ragforge.agent.agent_files import AgentFile, read_agent_files
-from ragforge.agent.delegate import Delegation, SubAgentKind, make_delegate_tool
+from ragforge.adapters.web.search import open_brave, open_searxng, open_tavily
+from ragforge.agent.delegate import (
+    AgentFile,
+    Delegation,
+    SubAgentBudget,
+    SubAgentKind,
+    SubAgentLimits,
+    make_delegate_tool,
+    read_agent_files,
+)
+from ragforge.agent.environment import TurnEnvironment
 from ragforge.agent.events import CommandPrinted
 from ragforge.agent.hooks import Hooks
 from ragforge.agent.permissions import Permissions
 from ragforge.agent.rules import PermissionRules
-from ragforge.agent.sub_agent_budget import SubAgentBudget, SubAgentLimits
-from ragforge.agent.turn import TurnEnvironment
-from ragforge.app.wiring.search import open_searcher
-from ragforge.app.wiring.trust import FolderTrust
-from ragforge.brain.project import Brain
-from ragforge.config.settings import Settings, ToolSettings
+from ragforge.app.wiring.open_project import OpenProject
+from ragforge.config.services import SEARCH_KEYS, explain_key, find_search_key
+from ragforge.config.settings import ToolSettings
 from ragforge.context.instructions import InnerInstructions, add_inner_instructions
+from ragforge.domain.web import FoundPage
+from ragforge.errors import FetchFailed
 from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool
-from ragforge.mcp_client.pool import ServerPool
 from ragforge.memory.notes import Notebook
-from ragforge.memory.search.turns import MemorySearch
-from ragforge.ports.store import Store
+from ragforge.ports.web import WebSearcher
+from ragforge.records import dataclass
 from ragforge.tools.batch_analyze import make_analyze_tool
 from ragforge.tools.command.approved import ApprovedCommands
-from ragforge.tools.command.background import BackgroundCommands
 from ragforge.tools.command.run import CommandRunner
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.fetch_url import KeepPage, PageFetcher
@@ -51,98 +57,91 @@ WRITING = frozenset({"write_file", "edit_file", "remember"})
 ASKING = frozenset({"write_file", "edit_file", "run_command", "fetch_url", "web_search"})
 """Tools that ask for permission themselves; tools of servers do, too."""
 
+NO_ADDRESS = "A search with SearXNG needs the address of a server: set tools.web_search.url."
 
-def open_turn_tools(
-    settings: Settings,
-    cwd: Path,
+
+def make_turn_tools(
+    project: OpenProject,
     toolbox: Toolbox,
     rules: PermissionRules,
-    own_tools: Sequence[Tool],
-    trust: FolderTrust,
     prompts: PromptFolders,
-    servers: ServerPool,
     hooks: Hooks,
-    open_model: Callable[[str], ChatClient],
-) -> Callable[[TurnEnvironment, ChatClient], Sequence[Tool]]:
-    """Return what makes the tools of a turn.
+    turn: TurnEnvironment,
+    chat: ChatClient,
+) -> Sequence[Tool]:
+    """Return the tools of a turn.
 
     Where files are not to be read, there is memory and no tool that touches files.
     """
-    state, project = Path(settings.agent.state_dir), Path(toolbox.project.path)
-    left_out = {tool.spec.name for tool in own_tools}  # the program's own take their places
-    if not settings.agent.memory.enabled:
+    settings, trust = project.settings.agent, project.trust
+    left_out = {tool.spec.name for tool in project.tools}  # the program's own take their places
+    if not settings.memory.enabled:
         left_out |= RECALLING
+    permissions = Permissions(rules, turn.approve, turn.mode)
+    plans = turn.mode == "plan"
+    absent = left_out | WRITING if plans else left_out
+    reads = trust.reads
+    found = toolbox.make_reading_tools(turn.files) if reads else toolbox.make_memory_tools()
+    skills = toolbox.make_skill_tools(prompts.find("skills"))
+    looking = [tool for tool in (*found, *skills) if tool.spec.name not in left_out]
+    if trust.obeys:
+        inner = InnerInstructions(Path(toolbox.project.path), project.cwd)
+        looking = [add_inner_instructions(tool, inner) for tool in looking]
+    journal = Journal.of(project.state_dir, turn.conversation_id)
+    permit = permissions.require_permission
+    # What servers change is not known: a plan is made without them.
+    called = () if plans else make_server_tools(project.servers, permit)
+    asking = ASKING | {tool.spec.name for tool in called}
 
-    def make_tools(turn: TurnEnvironment, chat: ChatClient) -> Sequence[Tool]:
-        permissions = Permissions(rules, turn.approve, turn.mode)
-        plans = turn.mode == "plan"
-        absent = left_out | WRITING if plans else left_out
-        reads = trust.reads
-        found = toolbox.make_reading_tools(turn.files) if reads else toolbox.make_memory_tools()
-        skills = toolbox.make_skill_tools(prompts.find("skills"))
-        looking = [tool for tool in (*found, *skills) if tool.spec.name not in left_out]
-        if trust.obeys:
-            inner = InnerInstructions(project, cwd)
-            looking = [add_inner_instructions(tool, inner) for tool in looking]
-        journal = Journal.of(state, turn.conversation_id)
-        permit = permissions.require_permission
-        # What servers change is not known: a plan is made without them.
-        called = () if plans else make_server_tools(servers, permit)
-        asking = ASKING | {tool.spec.name for tool in called}
+    def watch(tools: Iterable[Tool], permit: Permit = permit) -> list[Tool]:
+        return [hooks.watch(tool, turn, permit, asks=tool.spec.name in asking) for tool in tools]
 
-        def watch(tools: Iterable[Tool], permit: Permit = permit) -> list[Tool]:
-            return [
-                hooks.watch(tool, turn, permit, asks=tool.spec.name in asking) for tool in tools
-            ]
+    looking = watch(looking)
 
-        looking = watch(looking)
-
-        def make_working_tools(permit: Permit) -> list[Tool]:
-            """Return the tools that ask for permission, in the mode of the session or another."""
-            changing = toolbox.make_changing_tools(
-                journal,
-                permit,
-                turn.files,
-                lambda text: turn.on_event(CommandPrinted(text)),
-            )
-            return [*(changing if reads else ()), *toolbox.make_web_tools(permit)]
-
-        def make_kind(file: AgentFile) -> SubAgentKind:
-            mode = file.limit_mode(turn.mode)
-            works = mode != "plan"
-            inner = replace(permissions, mode=mode).require_permission
-            tools = [*looking, *(watch(make_working_tools(inner), inner) if works else ())]
-            chosen = file.select(tools)
-            changes = any(tool not in looking for tool in chosen)
-            open_chat = partial(_open_chat, open_model, file.model, chat)
-            text = (file.name, file.description, file.prompt)
-            return SubAgentKind(*text, chosen, changes, open_chat, file.problem)
-
-        limits = settings.agent.sub_agents
-        delegation = Delegation(
-            chat,
-            looking,
-            turn.on_event,
-            [make_kind(file) for file in read_agent_files(prompts.find("agents"))],
-            SubAgentBudget(SubAgentLimits(limits.max_calls, limits.max_tokens, limits.max_seconds)),
+    def make_working_tools(permit: Permit) -> list[Tool]:
+        """Return the tools that ask for permission, in the mode of the session or another."""
+        changing = toolbox.make_changing_tools(
+            journal,
+            permit,
+            turn.files,
+            lambda text: turn.on_event(CommandPrinted(text)),
         )
-        others = (
-            *make_working_tools(permit),
-            toolbox.make_note_tool(turn.conversation_id),
-            make_analyze_tool(chat),
-            make_delegate_tool(delegation),
-        )
-        offered = [tool for tool in others if tool.spec.name not in absent]
-        own = () if plans else (*called, *own_tools)
-        return (*looking, *watch((*offered, *own)))
+        return [*(changing if reads else ()), *toolbox.make_web_tools(permit)]
 
-    return make_tools
+    def make_kind(file: AgentFile) -> SubAgentKind:
+        mode = file.limit_mode(turn.mode)
+        works = mode != "plan"
+        inner = replace(permissions, mode=mode).require_permission
+        tools = [*looking, *(watch(make_working_tools(inner), inner) if works else ())]
+        chosen = file.select(tools)
+        changes = any(tool not in looking for tool in chosen)
+        open_chat = partial(_open_chat, project, file.model, chat)
+        return SubAgentKind(file, chosen, changes, open_chat)
+
+    limits = settings.sub_agents
+    delegation = Delegation(
+        chat,
+        looking,
+        turn.on_event,
+        [make_kind(file) for file in read_agent_files(prompts.find("agents"))],
+        SubAgentBudget(SubAgentLimits(limits.max_calls, limits.max_tokens, limits.max_seconds)),
+    )
+    others = (
+        *make_working_tools(permit),
+        toolbox.make_note_tool(turn.conversation_id),
+        make_analyze_tool(chat),
+        make_delegate_tool(delegation),
+    )
+    offered = [tool for tool in others if tool.spec.name not in absent]
+    own = () if plans else (*called, *project.tools)
+    return (*looking, *watch((*offered, *own)))
 
 
 def open_mentions(
-    turn: TurnEnvironment, toolbox: Toolbox, rules: PermissionRules, trust: FolderTrust
+    turn: TurnEnvironment, project: OpenProject, toolbox: Toolbox, rules: PermissionRules
 ) -> MentionReader:
     """Return what reads the files, folders and pages that the question of a turn names."""
+    trust = project.trust
     return MentionReader(
         toolbox.workspace,
         toolbox.brain,
@@ -153,36 +152,58 @@ def open_mentions(
     )
 
 
-def _open_chat(
-    open_model: Callable[[str], ChatClient], name: str | None, chat: ChatClient
-) -> ChatClient:
+def _open_chat(project: OpenProject, name: str | None, chat: ChatClient) -> ChatClient:
     """Return the model of a sub-agent, which counts for the turn. Raises InputError."""
-    return chat if name is None else replace(open_model(name), meter=chat.meter)
+    return chat if name is None else replace(project.open_model(name), meter=chat.meter)
 
 
-def open_toolbox(
-    settings: ToolSettings,
-    root: Path,
-    background: BackgroundCommands,
-    brain: Brain,
-    recall: MemorySearch,
-    notebook: Notebook,
-    store: Store,
-    keep_page: KeepPage,
-) -> Toolbox:
-    """Return the tools of the project that lies at a root."""
+def open_toolbox(project: OpenProject, notebook: Notebook, keep_page: KeepPage) -> Toolbox:
+    """Return the tools of a project, in its folder."""
+    settings, root = project.settings.tools, project.project_path
     fetch, names = settings.fetch, tuple(settings.environment.split())
     reader = HttpReader(fetch.max_bytes, fetch.seconds, fetch.private_hosts.split())
     return Toolbox(
         Workspace.at(root),
         CommandRunner(root, sandbox=settings.sandbox),
         ApprovedCommands(str(root.resolve()), settings.sandbox, names),
-        background,
-        brain,
-        recall,
+        project.background,
+        project.brain,
+        project.recall,
         notebook,
-        store,
-        brain.place,
+        project.store,
+        project.brain.place,
         PageFetcher(reader, keep_page),
         open_searcher(settings),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class UnusableSearcher:
+    """A service that lacks its key or its address: the first search says so."""
+
+    problem: str
+
+    @property
+    def host(self) -> str:
+        raise FetchFailed(self.problem)
+
+    async def search(self, query: str, limit: int) -> Sequence[FoundPage]:
+        raise FetchFailed(self.problem)
+
+
+def open_searcher(settings: ToolSettings) -> WebSearcher | None:
+    """Return the service of the settings, or None where there is none."""
+    service, url = settings.web_search.service, settings.web_search.url
+    if service == "off":
+        return None
+    seconds = settings.fetch.seconds
+    if service == "searxng":
+        return open_searxng(url, seconds) if url else UnusableSearcher(NO_ADDRESS)
+    key = find_search_key(service)
+    if not key:
+        why = f"A search with {service} needs a key: {explain_key(service)}."
+        return UnusableSearcher(why)
+    variable = SEARCH_KEYS[service]
+    if service == "brave":
+        return open_brave(key, url, seconds, variable)
+    return open_tavily(key, url, seconds, variable)

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from typing import Literal, TypeAlias
 
 from ragforge.brain.files.secret_files import has_secret_content, is_secret_file
-from ragforge.domain.text import split_words
 from ragforge.records import dataclass
+from ragforge.resources import read_word_lists
 
 SkipReason: TypeAlias = Literal[
     "ignored",
@@ -33,52 +33,21 @@ SkipReason: TypeAlias = Literal[
 ]
 
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "CVS", "_darcs"})
-VENDORED = split_words(
-    """
-    node_modules bower_components jspm_packages site-packages third_party __pycache__
-    .venv .tox .nox .eggs .mypy_cache .pytest_cache .ruff_cache .hypothesis .gradle .terraform
-    .next .nuxt .svelte-kit .parcel-cache .yarn .pnpm-store .dart_tool .bundle elm-stuff
-    """
-)
+_LISTS = read_word_lists("brain/files/names.txt")
+VENDORED = _LISTS["vendored folders"]
 # A name is not enough: CPython has a package `venv`, Rails keeps its own code in `vendor`.
 FOREIGN_ANYWHERE = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
 FOREIGN_IN_VENDOR = frozenset({"modules.txt", "autoload.php"})
 
-# Endings that text files share are left out: `.pt` is also a page template, `.mo` Modelica.
-BINARY = split_words(
-    """
-    png jpg jpeg gif bmp ico icns webp avif heic tif tiff psd xcf
-    mp3 mp4 m4a m4v wav ogg oga ogv flac aac avi mov mkv webm
-    woff woff2 ttf otf eot ttc
-    zip gz tgz bz2 xz zst 7z rar jar war ear whl egg gem nupkg apk ipa dmg iso deb rpm crate
-    exe dll so dylib o pyc pyo pyd class wasm beam elc
-    sqlite sqlite3 db mdb parquet feather arrow avro npy npz h5 hdf5 pkl pickle
-    safetensors onnx gguf tflite pth ckpt
-    pdf docx xlsx pptx odt ods odp epub gmo ds_store
-    """
-)
+BINARY = _LISTS["binary endings"]
 MESSAGES = "/LC_MESSAGES/"
 # They repeat the texts of the code in each language, and would hide the code in searches.
 TRANSLATIONS = frozenset({"po", "xlf", "xliff"})
 MINIFIED = (".min.js", ".min.mjs", ".min.cjs", ".min.css")
-GENERATED = split_words(
-    """
-    package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
-    poetry.lock pipfile.lock uv.lock pdm.lock pixi.lock conda-lock.yml
-    cargo.lock composer.lock gemfile.lock mix.lock podfile.lock package.resolved pubspec.lock
-    packages.lock.json flake.lock gradle.lockfile go.sum go.work.sum .terraform.lock.hcl
-    """
-)
+GENERATED = _LISTS["generated names"]
 DRAFT = ".ragforge-"
 """How files begin that RagForge writes before it puts them in their place."""
-GENERATED_ENDS = tuple(
-    split_words(
-        """
-        .map .snap .ambr .pb.go .pb.gw.go .pb.cc .pb.h _pb2.py _pb2.pyi _pb2_grpc.py
-        .g.dart .freezed.dart .g.cs .designer.cs
-        """
-    )
-)
+GENERATED_ENDS = tuple(_LISTS["generated endings"])
 
 NOTEBOOK = ".ipynb"
 

@@ -10,38 +10,16 @@ import re
 from functools import cache
 
 from ragforge.domain.text import split_words
+from ragforge.resources import read_word_lists
 
 _SAMPLES = split_words("example examples sample samples template tmpl tpl dist")
 _ENV = re.compile(r"\.env(?:rc)?(?:[._-].*)?|.+\.env")
 _PARTS = re.compile(r"[._-]")
 
-_NAMES = split_words(
-    """
-    id_rsa id_dsa id_ecdsa id_ecdsa_sk id_ed25519 id_ed25519_sk id_xmss
-    .netrc _netrc .authinfo .pgpass pgpass.conf .my.cnf .mylogin.cnf .git-credentials .htpasswd
-    .pypirc .dockercfg .s3cfg .boto .vault-token .vault_pass .vault_pass.txt .vault-password
-    .terraformrc terraform.rc credentials.tfrc.json .databrickscfg .dev.vars
-    kubeconfig .kubeconfig msal_token_cache.json accesstokens.json azureprofile.json
-    application_default_credentials.json local.settings.json
-    .bash_history .zsh_history .sh_history .python_history .node_repl_history .psql_history
-    .mysql_history .sqlite_history .rediscli_history .irb_history .lesshst
-    """
-)
-_ENDINGS = split_words(
-    """
-    pem key ppk p8 p12 pfx pkcs12 jks jceks bcfks keystore kdb kdbx keytab keychain agekey ovpn
-    tfstate tfvars
-    """
-)
-_PLACES = split_words(  # names that mean something else in other folders
-    """
-    .aws/credentials .aws/config .kube/config .docker/config.json .cargo/credentials
-    .cargo/credentials.toml .gem/credentials .bundle/config .m2/settings.xml .oci/config
-    .composer/auth.json gh/hosts.yml glab-cli/config.yml gcloud/credentials.db
-    gcloud/access_tokens.db rclone/rclone.conf .streamlit/secrets.toml .snowflake/config.toml
-    .snowflake/connections.toml .dbt/profiles.yml
-    """
-)
+_LISTS = read_word_lists("brain/files/names.txt")
+_NAMES = _LISTS["secret names"]
+_ENDINGS = _LISTS["secret endings"]
+_PLACES = _LISTS["secret places"]
 _PLACE_NAMES = frozenset(place.partition("/")[2] for place in _PLACES)
 _FOLDERS = frozenset((".ssh", ".gnupg", ".password-store"))
 _PUBLIC = frozenset(("config", "known_hosts", "authorized_keys", "environment"))

@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import TypeAlias
 
 from ragforge.brain.files.walk import FoundFile
@@ -27,6 +26,11 @@ from ragforge.brain.parse.read_source import NeedsFence, ReadFile, read_file
 from ragforge.child_python import python_command
 from ragforge.domain.code import File, ParsedFile, Scope
 from ragforge.processes import open_process
+
+try:
+    import resource
+except ImportError:  # not on this system
+    resource = None  # type: ignore[assignment]
 
 MANY_FILES = 300
 """With fewer files, starting processes takes longer than it saves."""
@@ -76,12 +80,7 @@ class SourceReader:
     async def __aenter__(self) -> SourceReader:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         self._batches.clear()
         for task in self._tasks:
             task.cancel()
@@ -223,25 +222,19 @@ def main() -> None:
 
 def limit_memory(limit: int) -> None:
     """Let this process fail before a file takes the memory of all others."""
-    try:
-        import resource
-    except ImportError:  # not on this system
-        return
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    if resource is not None:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def limit_time(seconds: int) -> None:
     """Let the system end this process if it takes more CPU time from now on."""
-    try:
-        import resource
-    except ImportError:  # not on this system
-        return
-    with suppress(ValueError, OSError):
-        _, maximum = resource.getrlimit(resource.RLIMIT_CPU)
-        end = int(time.process_time()) + 1 + seconds
-        resource.setrlimit(resource.RLIMIT_CPU, (end, maximum))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would leave a dump
+    if resource is not None:
+        with suppress(ValueError, OSError):
+            _, maximum = resource.getrlimit(resource.RLIMIT_CPU)
+            end = int(time.process_time()) + 1 + seconds
+            resource.setrlimit(resource.RLIMIT_CPU, (end, maximum))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would leave a dump
 
 
 if __name__ == "__main__":

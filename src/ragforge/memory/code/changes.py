@@ -51,15 +51,10 @@ class StaleCode:
         return f"{what}: {self.fate}"
 
 
-async def find_stale(store: Store, place: ProjectPlace, hit: MemoryHit) -> list[StaleCode]:
-    """Return the code of a hit that has changed since."""
-    return (await find_all_stale(store, place, [hit]))[0]
-
-
 async def find_all_stale(
     store: Store, place: ProjectPlace, hits: Sequence[MemoryHit]
 ) -> list[list[StaleCode]]:
-    """Return the changed code of several hits; what all of them mention is read at once."""
+    """Return for each hit its code that has changed; what all of them mention is read at once."""
     return await find_stale_of(store, place, [_list_owners(hit) for hit in hits])
 
 

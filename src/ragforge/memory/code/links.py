@@ -13,7 +13,6 @@ from ragforge.domain.authors import AGENT
 from ragforge.domain.code import (
     FOUND,
     CodeReference,
-    File,
     FileFilter,
     FileMention,
     Project,
@@ -129,7 +128,10 @@ async def link_summary(store: Store, summary: Summary) -> None:
     inside = await store.records.find(SCOPE, ScopeFilter(project.uuid, list(meant)))
     scopes = [scope for scope in inside if _contains_name(scope.name, text)]
     done = await _collect_touches(store, summary)
-    mentioned = [_make_mention(files[path], done.get(path, "named")) for path in sorted(meant)]
+    mentioned = [
+        FileMention(files[path].uuid, path, files[path].hash, done.get(path, "named"))
+        for path in sorted(meant)
+    ]
     references = [_make_reference(scope, done.get(scope.uuid, "named")) for scope in scopes]
     await store.timeline.link(SUMMARY, summary.uuid, references, mentioned)
 
@@ -203,10 +205,6 @@ async def find_project(records: Records, conversation: Conversation) -> Project 
 
 def _make_reference(scope: Scope, how: TouchKind) -> CodeReference:
     return CodeReference(scope.uuid, scope.file, scope.qualified_name, scope.hash, how)
-
-
-def _make_mention(file: File, how: TouchKind) -> FileMention:
-    return FileMention(file.uuid, file.path, file.hash, how)
 
 
 class FileNames:

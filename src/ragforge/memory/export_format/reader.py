@@ -44,7 +44,6 @@ from ragforge.memory.export_format.format import (
     BranchPart,
     EmbeddingPart,
     ExportedConversation,
-    MessagePart,
     ReferencePart,
     RepositoryPart,
     ToolCallPart,
@@ -211,7 +210,8 @@ def build_bundle(
     cut: set[int] = set()
     for said in document.messages:
         before = counter.changes
-        message = encode_message(_import_message(said), counter)
+        calls = tuple(_import_call(call) for call in said.tool_calls)
+        message = encode_message(_read(Message, said, tool_calls=calls), counter)
         message.row.update(summary_trimmed=said.summary_trimmed, link_pending=said.link_pending)
         add_message(bundle, message.place(talk, said.turn_index, said.position))
         if counter.changes > before:
@@ -260,10 +260,6 @@ def _read(data: type[Data], part: BaseModel, **given: Any) -> Data:
         if field.name not in given and (value := getattr(part, field.name, MISSING)) is not MISSING
     }
     return data(**values, **given)
-
-
-def _import_message(part: MessagePart) -> Message:
-    return _read(Message, part, tool_calls=tuple(_import_call(call) for call in part.tool_calls))
 
 
 def _import_call(part: ToolCallPart) -> ToolCall:

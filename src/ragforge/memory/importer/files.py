@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 from ragforge.domain.authors import Identity
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.transcripts import IntakeStep, NewMessage, TranscriptCursor
+from ragforge.domain.transcripts import IntakeStep, TranscriptCursor
 from ragforge.errors import StoreError
-from ragforge.memory.importer.report import FileProblem, ImportReport
+from ragforge.memory.importer.report import AgentReport, FileProblem, ImportReport
 from ragforge.memory.importer.sessions import SessionBook
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
@@ -183,7 +183,7 @@ class Importer:
         if not is_done and not await self.store.transcripts.take_in(cursor, ()):
             return False
         tally.move_to(report)
-        if is_new and not tally.has_messages:
+        if is_new and not tally.counts.messages:
             reason = tally.explain(book.leaves_out)
             report.empty.append(FileProblem(source.name, path, reason))
         return True
@@ -244,23 +244,17 @@ class FileTally:
 
     agent: str
     path: Path
-    lines: int = 0
     has_records: bool = False
     has_words: bool = False
-    has_messages: bool = False  # that are new
-    unknown: Counter[str] = field(default_factory=Counter)
-    skipped: Counter[str] = field(default_factory=Counter)
+    counts: AgentReport = field(default_factory=AgentReport)
     _uncounted: list[tuple[Piece, Sequence[IntakeStep]]] = field(default_factory=list)
 
     def add(self, piece: Piece, steps: Sequence[IntakeStep]) -> None:
         """Count a piece and the steps that it gave."""
-        self.lines += piece.lines
-        self.unknown.update(piece.unknown)
-        self.skipped.update(piece.skipped)
+        self.counts.add(piece, steps)
         records = [entry for entry in piece.entries if isinstance(entry, Record)]
         self.has_records |= bool(records)
         self.has_words |= any(record.speaker is not None for record in records)
-        self.has_messages |= any(isinstance(step, NewMessage) for step in steps)
         self._uncounted.append((replace(piece, entries=()), steps))
 
     def move_to(self, report: ImportReport) -> None:
@@ -272,7 +266,7 @@ class FileTally:
     @property
     def is_foreign(self) -> bool:
         """Whether the file has another shape than the agent's transcripts."""
-        return not self.has_records and bool(self.unknown or self.skipped)
+        return not self.has_records and bool(self.counts.unknown or self.counts.skipped)
 
     def explain(self, is_excluded: bool) -> str:
         """Return the reason why nothing was imported."""
@@ -280,12 +274,12 @@ class FileTally:
             return "its folder is excluded"
         if self.has_words:
             return "all of it is stored already, or was deleted"
-        if not self.lines:
+        if not self.counts.lines:
             return "it holds no complete message"
-        lines = f"{self.lines:,} lines" if self.lines > 1 else "1 line"
+        lines = f"{self.counts.lines:,} lines" if self.counts.lines > 1 else "1 line"
         if not self.is_foreign:
             return f"there are no messages in its {lines}"
-        kinds = _list_kinds(self.unknown | self.skipped)
+        kinds = _list_kinds(self.counts.unknown | self.counts.skipped)
         return f"nothing in its {lines} looks like this agent's transcripts: {kinds}"
 
 

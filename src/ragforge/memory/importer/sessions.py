@@ -175,7 +175,10 @@ class SessionBook:
         output_only = replace(call, result=replace(call.result, result=result.get("output")))
         cut = clean_call(output_only, max_chars)
         assert cut.result is not None
-        changes = [_drop_diff(change) for change in result["changes"]]
+        changes = [
+            {name: value for name, value in change.items() if name != "diff"}
+            for change in result["changes"]
+        ]
         kept = {"output": cut.result.result, "changes": changes}
         return replace(cut, result=replace(cut.result, result=kept))
 
@@ -200,10 +203,6 @@ def _merge(before: SessionFacts, new: SessionFacts) -> SessionFacts:
         is_subagent=new.is_subagent or before.is_subagent,
         remote=before.remote or new.remote,
     )
-
-
-def _drop_diff(change: Json) -> Json:
-    return {name: value for name, value in change.items() if name != "diff"}
 
 
 def _save_facts(facts: SessionFacts) -> Json:

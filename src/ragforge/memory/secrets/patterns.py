@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 from ragforge.memory.secrets.values import (
@@ -50,14 +50,6 @@ def _is_key(value: str) -> bool:
     return not is_sample(value)
 
 
-def _is_credential(value: str) -> bool:
-    return not is_placeholder(value) and (len(value) >= 20 or any(c.isdigit() for c in value))
-
-
-def _is_password(value: str) -> bool:
-    return not is_placeholder(value) and not value.isdigit()
-
-
 def _build(what: str, prefixes: str, body: str, *, edge: str, long: bool) -> SecretPattern:
     """Return the pattern of a key that begins with one of the space-separated prefixes."""
     hints = tuple(prefixes.split())
@@ -75,161 +67,43 @@ def _read_keys() -> Iterator[SecretPattern]:
             yield _build(what, prefixes, body, edge=edge, long=given.get("long") != "no")
 
 
-PATTERNS: tuple[SecretPattern, ...] = (
-    *_read_keys(),
-    SecretPattern(
-        "Azure client secret",
-        ("Q~",),
-        r"(?a)(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{31,34}+(?![\w~-])",
-        _is_key,
-        back=4,
+_TESTS: Mapping[str, Callable[[str], bool]] = {
+    "key": _is_key,
+    "credential": lambda value: (
+        not is_placeholder(value) and (len(value) >= 20 or any(c.isdigit() for c in value))
     ),
-    SecretPattern(
-        "password",
-        ("://",),
-        (
-            r"(?<=[A-Za-z0-9])://[^\s/:@\"'`<>\[\](){},;|\\]*+(?::|%3[Aa])"
-            r"(?!\d{1,5}[^\w@%.~!$*+=-])([^\s/\"'`<>|\\]+)@(?=[\w\[{$%<*.-])"
-        ),
-        lambda value: not is_placeholder(value),
-        group=1,
-    ),
-    SecretPattern(
-        "authorization",
-        ("authorization",),
-        (
-            r"(?ai:authorization(?:_header)?[\\\"'\]]{0,6}\s{0,4}(?::|=>?|,)\s{0,4}[\\\"'`]{0,4}"
-            r"(?:bearer|token|bot|basic|apikey|api-key|key|genie ?key|oauth)[ :=]\s{0,4})"
-            r"([A-Za-z0-9._~+/=|:-]{8,}+)"
-        ),
-        _is_credential,
-        group=1,
-        any_case=True,
-    ),
-    SecretPattern(
-        "bearer token",
-        ("bearer",),
-        r"(?ai:bearer)[ \t]{1,4}([A-Za-z0-9._~+/=|-]{16,}+)",
-        is_random,
-        group=1,
-        any_case=True,
-    ),
-    SecretPattern(
-        "basic credentials",
-        ("basic",),
-        r"(?ai:basic)[ \t]{1,4}([A-Za-z0-9+/]{8,}+={0,2})",
-        is_login,
-        group=1,
-        any_case=True,
-    ),
-    SecretPattern(
-        "password",
-        ("IDENTIFIED BY ",),
-        r"IDENTIFIED BY ['\"]([^'\"\n]{3,200}+)",
-        _is_password,
-        group=1,
-    ),
-    SecretPattern(
-        "password",
-        ("identified by ",),
-        r"(?i:identified by )['\"]([^'\"\n]{3,200}+)",
-        is_strong,
-        group=1,
-        any_case=True,
-    ),
-    SecretPattern(
-        "password",
-        ("curl ",),
-        (
-            r"curl (?:[^\n]{0,400}? )?(?:-u|--user|--proxy-user)[ =]{0,2}[\"']?"
-            r"[^\s:\"'$]{1,100}+:([^\s\"']{3,200}+)"
-        ),
-        _is_password,
-        group=1,
-    ),
-    SecretPattern(
-        "password",
-        ("sshpass",),
-        r"sshpass[ \t]{1,4}-p[ \t]{0,4}['\"]?([^\s'\"]{3,200}+)",
-        _is_password,
-        group=1,
-    ),
-    SecretPattern(  # -pPASSWORD, where a space would name a database
-        "password",
-        ("mysql", "mariadb"),
-        r"(?:mysql|mariadb)\w*+(?:-dump|-admin)? (?:[^\n]{0,300}? )?-p['\"]?"
-        r"([^\s'\"=-][^\s'\"]{2,200}+)",
-        _is_password,
-        group=1,
-    ),
-    SecretPattern(  # the password after a separate flag
-        "password",
-        ("redis-cli ", "docker login ", "mongosh ", "mongodump "),
-        r"(?:redis-cli (?:[^\n]{0,200}? )?-a|docker login (?:[^\n]{0,200}? )?-p"
-        r"|mongo(?:sh|dump) (?:[^\n]{0,200}? )?-p)[ \t]{1,4}['\"]?([^\s'\"-][^\s'\"]{2,200}+)",
-        _is_password,
-        group=1,
-    ),
-    SecretPattern(
-        "password",
-        ("pass:",),
-        r"(?<=[ =\"'])pass:([^\s\"'`<>]{4,200}+)(?![\"'`]?\s*[,:)])",
-        lambda value: is_strong(value) and not is_placeholder(value),
-        group=1,
-    ),
-    SecretPattern(  # a line of .pgpass
-        "password",
-        (":5432:", ":5433:", ":6432:", ":*:*:"),
-        r":(?:\d{4}|\*):[^\s:\"'`/]{1,63}+:[^\s:\"'`/]{1,63}+:([^\s\"'`]{3,200}+)(?=[\s\"'`]|\Z)",
-        _is_password,
-        group=1,
-    ),
-    SecretPattern(  # a token in the place of a user
-        "token",
-        ("://",),
-        r"(?<=[A-Za-z0-9])(?<!ssh)://([A-Za-z0-9_.~-]{16,200}+)(?::(?:x-oauth-basic)?)?@(?=[\w\[-])",
-        is_random,
-        group=1,
-    ),
-    SecretPattern(
-        "Airtable key",
-        ("airtable",),
-        r"(?ai:airtable)[^\n]{0,80}?(?<![A-Za-z0-9])(key[A-Za-z0-9]{14})(?![A-Za-z0-9])",
-        lambda value: any(char.isdigit() for char in value) and value.lower() != value,
-        group=1,
-        any_case=True,
-    ),
-    SecretPattern(
-        "Azure function key",
-        ("AzFu", "AzSe", "AzCa"),
-        r"(?a)(?<![\w+/-])[\w+/-]{44}Az(?:Fu|Se|Ca)[\w+/-]{4,8}={0,2}(?![\w+/=-])",
-        _is_key,
-        back=44,
-        long=True,
-    ),
-    SecretPattern(
-        "Mailchimp key",
-        ("-us",),
-        r"(?<![0-9A-Za-z])[0-9a-f]{32}-us\d{1,2}(?![0-9A-Za-z])",
-        _is_key,
-        back=32,
-        long=True,
-    ),
-    SecretPattern(
-        "Google Chat webhook",
-        ("chat.googleapis.com/v1/spaces/",),
-        r"chat\.googleapis\.com/v1/spaces/[^\s\"'<>]{1,200}?[?&]token=([\w%-]{20,}+)",
-        _is_key,
-        group=1,
-    ),
-    SecretPattern(
-        "application key",
-        ("base64:",),
-        r"(?<![\w/;,])base64:([A-Za-z0-9+/]{43}=)(?![A-Za-z0-9+/=])",
-        _is_key,
-        group=1,
-    ),
-)
+    "password": lambda value: not is_placeholder(value) and not value.isdigit(),
+    "filled": lambda value: not is_placeholder(value),
+    "strong": is_strong,
+    "strong-and-filled": lambda value: is_strong(value) and not is_placeholder(value),
+    "random": is_random,
+    "login": is_login,
+    "mixed": lambda value: any(char.isdigit() for char in value) and value.lower() != value,
+}
+"""What the value of a form has to be, by the names in forms.txt."""
+
+
+def _read_forms() -> Iterator[SecretPattern]:
+    lines = read_resource("memory/secrets/forms.txt").splitlines()
+    text = "\n".join(line for line in lines if not line.startswith("#"))
+    for entry in text.strip().split("\n\n"):
+        head, *regex = entry.strip().splitlines()
+        what, *hints, rest = head.split('"')
+        test, *options = rest.split()
+        given = dict(option.partition("=")[::2] for option in options)
+        yield SecretPattern(
+            what.strip(),
+            tuple(hints[::2]),
+            "".join(map(str.strip, regex)),
+            _TESTS[test],
+            group=int(given.get("group", 0)),
+            any_case="any_case" in given,
+            back=int(given.get("back", 0)),
+            long="long" in given,
+        )
+
+
+PATTERNS = (*_read_keys(), *_read_forms())
 
 COOKIES = compile_on_use(
     r"(?i)\b(?:set-)?cookie[\"']?\s{0,4}[:=,]\s{0,4}[\"']?([^\n\"'<>]{3,8000}+)"

@@ -23,8 +23,6 @@ from ragforge.memory.secrets.values import (
     is_placeholder,
 )
 
-__all__ = ["is_plainly_clean", "redact", "redact_json"]
-
 _PASSES = 8  # a marker may expose another secret next to it; two passes are usual
 
 _LINE_ENDS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")

@@ -11,12 +11,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
+from ragforge.resources import read_word_lists
+
 SecretKind: TypeAlias = Literal["password", "secret", "key"]
 """What a name announces: a password (any literal), a secret (random), a key (very random)."""
-
-
-def _split(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -25,25 +23,10 @@ _SPLIT = re.compile(r"[^a-z]+")
 _PASSWORDS = ("password", "passwd", "passphrase", "passwort", "passcode", "pwd")
 _PASS = frozenset({"pass", "passe", "userpass", "dbpass", "rootpass", "mypass", "pgpass"})
 _SECRETS = ("secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "credential")
-_QUALIFIERS = _split("""
-    value val prod production dev development staging stage test live main primary secondary
-    backup old new current default root admin user db base b64 base64 plain raw str string
-    plaintext confirm confirmation s
-""")
-_KEYED = _split("""
-    api access secret private auth encryption encrypt signing account master service license jwt
-    hmac session admin subscription shared deploy webhook app client aes host function
-""")
-_HARMLESS = _split("""
-    public publishable pub hash hashed hasher digest checksum sum sha md fingerprint id ids name
-    names path file filename dir folder url uri endpoint type length len size count min max limit
-    expires expiry expiration ttl timeout regex pattern format prefix suffix header field label
-    hint prompt placeholder message msg error title description desc policy rule rules reset
-    strength column index idx foreign cache sort order partition map next page previous
-    continuation eos bos pad unk cls sep mask cursor sync etag integrity version model tokenizer
-    arn kid usage object blob keyword keywords author authors stop start end sitekey site
-    translation class selector comment manager provider store helper
-""")
+_WORDS = read_word_lists("memory/secrets/words.txt")
+_QUALIFIERS = _WORDS["qualifiers"]
+_KEYED = _WORDS["keyed"]
+_HARMLESS = _WORDS["harmless"]
 
 _STANDS_IN = re.compile(
     r"(?i)your|change.?me|change.?this|replac|insert|placeholder|example|dummy|redacted|todo|fixme"
@@ -60,10 +43,7 @@ _ORDINARY = re.compile(
 """What a sentence says of a password without naming it."""
 _ESCAPES = re.compile(r"(?:\\+[nrt])+\Z")
 _ELLIPSIS = re.compile(r"\.{3,}|…")
-_NO_VALUE = _split("""
-    none null nil true false undefined string str text hidden masked empty required optional foo
-    bar baz foobar any bytes secretstr varchar value default test pw kennwort repo
-""")
+_NO_VALUE = _WORDS["no value"]
 _REFERENCE = re.compile(
     r"\$\w+|\$[({].*|\{.*\}|<.*|%\w|%\w+%|%\(.*|\[.*|#\{.*|@[\w.-]+@|[&*][A-Za-z_]+;?"
     r"|!(?:vault|secret|env|ENV|Ref|Sub|GetAtt|reference|include\w*)\b.*|(?:env|vault|ssm|arn):.*"

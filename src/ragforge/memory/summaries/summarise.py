@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
-from ragforge.domain.instants import now
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import shorten_words
 from ragforge.domain.turns import Turn
@@ -56,23 +54,19 @@ async def summarise_level_1(
     turns = due.turns_to_summarize
     said = [kept for turn in turns if (kept := recall_turn(turn)) is not None]
     draft = await (summariser if said else ExtractiveSummariser()).summarise_turns(said)
-    summary = Summary(
-        conversation_id=conversation_id,
+    return _make_summary(
+        conversation_id,
+        due,
+        draft,
         level=1,
-        conversation_summary="",
         start_turn_index=turns[0].user.turn_index or 0,
         end_turn_index=turns[-1].user.turn_index or 0,
-        char_range_start=due.char_range_start,
-        char_range_end=due.char_range_end,
         files_mentioned=_clean_items(
             [*material.find_files(said), *draft.files_mentioned], MAX_FILES
         ),
         tools_used=tuple(material.count_tools(said)),
         made_by=summariser.name,
-        uuid=due.make_summary_id(conversation_id),
-        created_at=now(),
     )
-    return _fill_in(summary, draft)
 
 
 async def summarise_level_2(
@@ -80,33 +74,36 @@ async def summarise_level_2(
 ) -> Summary:
     """Return the summary of the summaries that are due. Raises ModelError."""
     parents = due.summaries_to_summarize
-    draft = await summariser.summarise_summaries(parents)
-    files = [file for parent in parents for file in parent.files_mentioned]
-    summary = Summary(
-        conversation_id=conversation_id,
+    return _make_summary(
+        conversation_id,
+        due,
+        await summariser.summarise_summaries(parents),
         level=2,
-        conversation_summary="",
         start_turn_index=parents[0].start_turn_index,
         end_turn_index=parents[-1].end_turn_index,
-        char_range_start=due.char_range_start,
-        char_range_end=due.char_range_end,
-        files_mentioned=tuple(dict.fromkeys(files)),
-        tools_used=tuple(dict.fromkeys(tool for parent in parents for tool in parent.tools_used)),
+        files_mentioned=tuple(
+            dict.fromkeys(one for each in parents for one in each.files_mentioned)
+        ),
+        tools_used=tuple(dict.fromkeys(one for each in parents for one in each.tools_used)),
         parent_summaries=tuple(parent.uuid for parent in parents),
         made_by=summariser.name,
-        uuid=due.make_summary_id(conversation_id),
-        created_at=now(),
     )
-    return _fill_in(summary, draft)
 
 
-def _fill_in(summary: Summary, draft: Draft) -> Summary:
-    return replace(
-        summary,
+def _make_summary(
+    conversation_id: str, due: Level1Check | Level2Check, draft: Draft, **facts: Any
+) -> Summary:
+    """Return a summary of what is due, with the texts of a draft within their limits."""
+    return Summary(
+        conversation_id=conversation_id,
         conversation_summary=shorten_words(draft.conversation_summary, SUMMARY_CHARS),
         actions_summary=shorten_words(draft.actions_summary, SUMMARY_CHARS),
         key_findings=_clean_items(draft.key_findings, MAX_FINDINGS),
         topics=_clean_items(draft.topics, MAX_TOPICS),
+        char_range_start=due.char_range_start,
+        char_range_end=due.char_range_end,
+        uuid=due.make_summary_id(conversation_id),
+        **facts,
     )
 
 

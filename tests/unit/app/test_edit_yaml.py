@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.config.edit_yaml import set_key
+from ragforge.app.features.configure import set_key
 
 FILE = """\
 # mine
