@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-import platformdirs
 from pydantic import BaseModel, ConfigDict, Field
+
+from ragforge.folders import find_user_folder
 
 
 class Section(BaseModel):
@@ -196,11 +197,11 @@ class SubAgentSettings(Section):
 
 
 def find_default_state() -> str:
-    return platformdirs.user_data_dir("ragforge", appauthor=False)
+    return str(find_user_folder("data"))
 
 
 def find_default_prompts() -> str:
-    return platformdirs.user_config_dir("ragforge", appauthor=False)
+    return str(find_user_folder("config"))
 
 
 class HookEntry(Section):

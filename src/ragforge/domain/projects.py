@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
-from uuid import NAMESPACE_URL, uuid5
 
 from ragforge.domain.instants import now
-from ragforge.domain.text import new_id
+from ragforge.domain.text import name_id, new_id
 from ragforge.records import dataclass
 
 _URL = re.compile(r"(?i)([a-z][a-z0-9+.-]*)://(?:[^/@]*@)?([^/:@]+|\[[^\]]+\])(?::\d*)?/(.*)")
@@ -203,4 +202,4 @@ def keep_both(known: Checkout, copied: Checkout) -> Checkout:
         return add_former_ids(known, copied)
     if known.project_id in (copied.project_id, *copied.former_ids):
         return add_former_ids(copied, known)
-    return replace(copied, uuid=str(uuid5(NAMESPACE_URL, f"{copied.uuid}/{copied.project_id}")))
+    return replace(copied, uuid=name_id(f"{copied.uuid}/{copied.project_id}"))

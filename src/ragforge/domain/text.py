@@ -14,6 +14,8 @@ Json: TypeAlias = Any
 """None, bool, int, float, str, or lists and dicts of these."""
 
 MAX_ID_CHARS = 512
+URLS = "6ba7b811-9dad-11d1-80b4-00c04fd430c8"
+"""The namespace of addresses, `uuid.NAMESPACE_URL`."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_ENDS = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _WORD_SIGNS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -25,6 +27,13 @@ def new_id() -> str:
     from uuid import uuid4  # it imports several modules, and a hook makes no ids
 
     return str(uuid4())
+
+
+def name_id(name: str, namespace: str = URLS) -> str:
+    """Return the id that belongs to a name in a namespace, always the same."""
+    from uuid import UUID, uuid5
+
+    return str(uuid5(UUID(namespace), name))
 
 
 def check_text(field: str, value: str | None) -> None:

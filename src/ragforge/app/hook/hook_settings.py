@@ -13,10 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import platformdirs
-
 from ragforge import __version__
 from ragforge.config.files import find_project_file, find_user_file
+from ragforge.folders import find_user_folder
 
 FILE_NAME = "hook.json"
 MEANT = ("RAGFORGE_", "XDG_", "HOME", "APPDATA", "LOCALAPPDATA")
@@ -90,7 +89,7 @@ def _make_key(cwd: Path, environ: Mapping[str, str]) -> list[Any]:
 
 
 def _find_file() -> Path:
-    return Path(platformdirs.user_data_dir("ragforge", appauthor=False)) / FILE_NAME
+    return find_user_folder("data") / FILE_NAME
 
 
 def prepare() -> None:
