@@ -145,7 +145,8 @@ def is_too_wide(folder: Path) -> bool:
     home = find_home()
     if home is not None and home.resolve().is_relative_to(place):
         return True
-    return place == Path(place.anchor) or str(place) in _resolve_shared(*map(os.environ.get, TEMPORARY))
+    shared = _resolve_shared(*map(os.environ.get, TEMPORARY))
+    return place == Path(place.anchor) or str(place) in shared
 
 
 @cache

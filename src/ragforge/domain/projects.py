@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
@@ -10,11 +9,12 @@ from datetime import datetime
 
 from ragforge.domain.instants import now
 from ragforge.domain.text import name_id, new_id
+from ragforge.patterns import compile_on_use
 from ragforge.records import dataclass
 
-_URL = re.compile(r"(?i)([a-z][a-z0-9+.-]*)://(?:[^/@]*@)?([^/:@]+|\[[^\]]+\])(?::\d*)?/(.*)")
-_SCP = re.compile(r"(?:[^/@:]*@)?([^/:@]+|\[[^\]]+\]):(?!//)(.*)")
-_LOCAL = re.compile(r"[a-zA-Z]:[\\/]|[./~]")
+_URL = compile_on_use(r"(?i)([a-z][a-z0-9+.-]*)://(?:[^/@]*@)?([^/:@]+|\[[^\]]+\])(?::\d*)?/(.*)")
+_SCP = compile_on_use(r"(?:[^/@:]*@)?([^/:@]+|\[[^\]]+\]):(?!//)(.*)")
+_LOCAL = compile_on_use(r"[a-zA-Z]:[\\/]|[./~]")
 
 
 def normalise_remote(url: str) -> str | None:

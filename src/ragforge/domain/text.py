@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 from ragforge.errors import InvalidId, InvalidJson, InvalidText
+from ragforge.patterns import compile_on_use
 
 Json: TypeAlias = Any
 """None, bool, int, float, str, or lists and dicts of these."""
@@ -16,8 +16,8 @@ Json: TypeAlias = Any
 MAX_ID_CHARS = 512
 URLS = "6ba7b811-9dad-11d1-80b4-00c04fd430c8"
 """The namespace of addresses, `uuid.NAMESPACE_URL`."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_LINE_ENDS = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_SURROGATE = compile_on_use("[\ud800-\udfff]")
+_LINE_ENDS = compile_on_use("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _WORD_SIGNS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _APART = bytes(sign if sign in _WORD_SIGNS else ord(" ") for sign in range(256))
 
