@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,12 +14,6 @@ from tests.fakes.builders import assistant, conversation, user
 from tests.fakes.remembered_shop import read_context, run_ragforge
 
 RULE = "Commit messages are in English."
-UNNEEDED = {
-    *("ast", "asyncio", "inspect", "numpy", "platformdirs", "pydantic", "random"),
-    *("shutil", "socket", "sqlite3", "ssl", "subprocess", "tempfile", "uuid", "yaml"),
-    *("ragforge.adapters.stores.sqlite.store", "ragforge.config.settings"),
-}
-"""What takes long to load, and no hook on a file needs."""
 
 
 @pytest.fixture
@@ -66,35 +57,3 @@ def test_a_session_starts_with_rules_and_the_last_sessions(
 
     assert RULE in heard
     assert "Cookies" in heard
-
-
-@pytest.mark.parametrize(
-    ("event", "given", "limit"),
-    [("SessionStart", {"source": "startup"}, 90), ("UserPromptSubmit", {"prompt": RULE}, 120)],
-)
-def test_a_hook_loads_only_what_it_needs(
-    environ: dict[str, str], shop: Path, event: str, given: dict[str, str], limit: int
-) -> None:
-    hear(environ, shop, event, **given)  # the settings are kept
-
-    loaded = list_loaded(environ, shop, event, **given)
-
-    assert loaded & UNNEEDED == set()
-    assert len([name for name in loaded if name.startswith("ragforge")]) <= limit
-
-
-def list_loaded(environ: dict[str, str], root: Path, event: str, **given: str) -> set[str]:
-    """Return the modules that a call of the hook loads."""
-    call = {"session_id": "other", "cwd": str(root), "hook_event_name": event, **given}
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("COVERAGE_")}
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-P", "-m", "ragforge", "hook"],
-        input=json.dumps(call),
-        capture_output=True,
-        text=True,
-        cwd=root,
-        env={**kept, "RAGFORGE_HOOK__DEADLINE_MS": "60000", **environ},
-        check=True,
-    )
-    assert RULE in done.stdout
-    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
