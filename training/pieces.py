@@ -10,7 +10,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragforge.adapters.embedders.bundled import WordPieces, split_identifier
+from ragforge.adapters.embedders.bundled import (
+    WordPieces,
+    format_pieces,
+    parse_pieces,
+    split_identifier,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -28,12 +33,13 @@ class Pieces:
 
     def __init__(self, pieces: Sequence[str]) -> None:
         self.size = len(pieces)
-        self._pieces = WordPieces(pieces)
+        self._pieces = WordPieces(format_pieces(pieces))
         self.split = lru_cache(1 << 18)(self._split)
 
     @classmethod
     def read(cls, path: Path) -> Pieces:
-        return cls(path.read_text("utf-8").rstrip("\n").split("\n"))
+        numbers = parse_pieces(path.read_bytes())
+        return cls(sorted(numbers, key=numbers.__getitem__))
 
     def _split(self, word: str) -> tuple[int, ...]:
         return tuple(array("H", self._pieces.split(word)))

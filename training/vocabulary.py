@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ragforge.adapters.embedders.bundled import INSIDE
+from ragforge.adapters.embedders.bundled import INSIDE, format_pieces
 from training.first_vectors import make_first_vectors
 from training.pieces import split_words
 
@@ -46,7 +46,7 @@ def main() -> None:
     counts = count_words(chosen.pairs)
     english = (chosen.model / "vocab.txt").read_text("utf-8").split("\n")
     pieces = choose_pieces(counts, english)[: chosen.most]
-    (chosen.out / "pieces.txt").write_text("\n".join(pieces) + "\n", "utf-8")
+    (chosen.out / "pieces.txt").write_bytes(format_pieces(pieces))
     english_words = [counts[kind] for kind in LEAST]
     np.save(chosen.out / "start.npy", make_first_vectors(pieces, english_words, chosen.model))
     np.save(chosen.out / "kept.npy", weigh_words(pieces, counts))

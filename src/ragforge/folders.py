@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 MARKERS = frozenset(
     [
@@ -77,6 +79,12 @@ SHARED = (
     "/var",
 )
 """Folders of everybody: whatever lies in them, none of them is a project."""
+TEMPORARY = ("TMPDIR", "TEMP", "TMP")
+"""The variables that name another one."""
+_USER_FOLDERS = {
+    "data": ("XDG_DATA_HOME", ".local/share"),
+    "config": ("XDG_CONFIG_HOME", ".config"),
+}
 
 
 def find_project(cwd: Path) -> Path:
@@ -133,19 +141,32 @@ def is_project(folder: Path) -> bool:
 
 def is_too_wide(folder: Path) -> bool:
     """Tell whether a folder holds more than a project: a home, what is above it, or `/tmp`."""
-    import tempfile  # a hook that has nothing to say does not come here
-
     place = folder.resolve()
     home = find_home()
     if home is not None and home.resolve().is_relative_to(place):
         return True
-    return place == Path(place.anchor) or str(place) in _resolve_shared(tempfile.gettempdir())
+    shared = _resolve_shared(*map(os.environ.get, TEMPORARY))
+    return place == Path(place.anchor) or str(place) in shared
 
 
 @cache
-def _resolve_shared(temporary: str) -> frozenset[str]:
+def _resolve_shared(*temporary: str | None) -> frozenset[str]:
     """Return where the folders of everybody are; none of them moves while a program runs."""
-    return frozenset(map(os.path.realpath, (*SHARED, temporary)))
+    return frozenset(map(os.path.realpath, (*SHARED, *filter(None, temporary))))
+
+
+def find_user_folder(kind: Literal["data", "config"]) -> Path:
+    """Return the user's folder for our data or configuration, where `platformdirs` says it is."""
+    variable, usual = _USER_FOLDERS[kind]
+    given = os.environ.get(variable)
+    base = given or f"{os.environ.get('HOME', '').rstrip('/')}/{usual}"
+    is_plain = sys.platform == "linux" and "ANDROID_ROOT" not in os.environ
+    if is_plain and base.startswith("/") and not base.startswith(f"/{usual}"):
+        return Path(base) / "ragforge"
+    import platformdirs  # to load it takes 5 ms, which agents would wait for
+
+    find = platformdirs.user_data_dir if kind == "data" else platformdirs.user_config_dir
+    return Path(find("ragforge", appauthor=False))
 
 
 def find_home() -> Path | None:

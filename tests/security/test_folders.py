@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import platformdirs
 import pytest
 import typer
 
@@ -14,7 +15,7 @@ from ragforge import ConversationAgent, load_settings, open_app
 from ragforge.app.features.permission_rules import Refused, check_commands
 from ragforge.cli.main import run
 from ragforge.errors import InputError
-from ragforge.folders import find_project, is_project
+from ragforge.folders import find_project, find_user_folder, is_project
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.code import list_files
 from tests.fakes.trust import move_home, trust_folder
@@ -74,8 +75,29 @@ def test_a_git_tree_above_the_home_or_in_a_shared_folder_is_not_a_project(
 
     shared = home / "shared"
     (shared / ".git").mkdir(parents=True)
-    monkeypatch.setattr("tempfile.gettempdir", lambda: str(shared))
+    monkeypatch.setenv("TMPDIR", str(shared))
     assert find_project(shared / "notes") == shared / "notes"
+
+
+@pytest.mark.parametrize("home", ["/home/ann", "/home/ann/", "/", "", "ann"])
+@pytest.mark.parametrize("given", [None, "", "/data/ann", "/data/ann/", "data", " /data"])
+def test_the_folders_of_a_user_are_those_that_platformdirs_names(
+    monkeypatch: pytest.MonkeyPatch, home: str, given: str | None
+) -> None:
+    monkeypatch.setenv("HOME", home)
+    for variable in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        if given is None:
+            monkeypatch.delenv(variable, raising=False)
+        else:
+            monkeypatch.setenv(variable, given)
+
+    data, config = (
+        find("ragforge", appauthor=False)
+        for find in (platformdirs.user_data_dir, platformdirs.user_config_dir)
+    )
+
+    assert find_user_folder("data") == Path(data)
+    assert find_user_folder("config") == Path(config)
 
 
 def test_a_file_above_the_project_configures_nothing_even_if_trusted(home: Path) -> None:

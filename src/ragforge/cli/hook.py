@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from ragforge.app.hook.outcomes import describe_failure
 from ragforge.app.hook.session import ReceivedEntries, remove_old_sessions
 from ragforge.cli.hook_run import HookRun, describe_last
 from ragforge.concurrency import run_without_loop
+from ragforge.folders import find_user_folder
 from ragforge.patterns import compile_on_use
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ MAX_BYTES = 20_000_000
 DEFAULT_MS = 4_000
 BACKGROUND_MS = 60_000
 """The deadline of background processes, which no agent waits for."""
-SERVER_UNNEEDED = ("numpy", "pandas", "pyarrow")
-"""What the Neo4j driver loads only to support it: 120 ms, not needed here."""
 _DEADLINE = compile_on_use(r"^[^#\n]*\bdeadline_?ms[\"']?\s*:\s*([\d_]+)", re.I | re.M)
 
 
@@ -93,23 +91,9 @@ def find(call: HookCall, run: HookRun, settings: HookConfig) -> Result:
 
 
 def _run_with_server(finding: Coroutine[Any, Any, str]) -> str:
-    with _hide(SERVER_UNNEEDED):
-        import asyncio
+    import asyncio
 
-        return asyncio.run(finding)
-
-
-@contextmanager
-def _hide(modules: Sequence[str]) -> Iterator[None]:
-    """Let libraries load without modules that they do not need."""
-    hidden = [name for name in modules if name not in sys.modules]
-    for name in hidden:
-        sys.modules[name] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        for name in hidden:
-            del sys.modules[name]
+    return asyncio.run(finding)
 
 
 def _prepare_run(call: HookCall, run: HookRun) -> HookConfig:
@@ -231,6 +215,4 @@ def _guess_state_dir() -> Path:
     """Return the state folder, as far as it is known without the settings."""
     if known := os.environ.get("RAGFORGE_AGENT__STATE_DIR"):
         return Path(known)
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("ragforge", appauthor=False))
+    return find_user_folder("data")

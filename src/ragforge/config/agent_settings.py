@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Literal, TypeVar
 
-import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ragforge.folders import find_user_folder
 
 Entry = TypeVar("Entry", bound=BaseModel)
 
@@ -190,11 +191,11 @@ class SubAgentSettings(Section):
 
 
 def find_default_state() -> str:
-    return platformdirs.user_data_dir("ragforge", appauthor=False)
+    return str(find_user_folder("data"))
 
 
 def find_default_prompts() -> str:
-    return platformdirs.user_config_dir("ragforge", appauthor=False)
+    return str(find_user_folder("config"))
 
 
 class HookEntry(Section):

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
 from ragforge.errors import SettingsError
-from ragforge.folders import exists, find_project
+from ragforge.folders import exists, find_project, find_user_folder
 
 PROJECT_FILE = "ragforge.config.yaml"
 MAX_BYTES = 1_000_000
@@ -34,7 +32,7 @@ def find_user_file(cwd: Path, environ: Mapping[str, str]) -> Path | None:
 
 def name_user_file() -> Path:
     """Return where the user's file lies, if there is one."""
-    return Path(platformdirs.user_config_dir("ragforge", appauthor=False)) / "config.yaml"
+    return find_user_folder("config") / "config.yaml"
 
 
 def find_project_file(cwd: Path) -> Path | None:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 
-import platformdirs
 from pydantic import Field
 
 from ragforge.config.agent_settings import AgentSettings, Section, number, setting
 from ragforge.config.services import SERVICES
+from ragforge.folders import find_user_folder
 
 WEB_ADDRESS = r"^https?://[^\s@]+$"
 
 
 def find_default_store() -> str:
     """Return the path of the store that is used when none is configured."""
-    return str(Path(platformdirs.user_data_dir("ragforge", appauthor=False)) / "ragforge.db")
+    return str(find_user_folder("data") / "ragforge.db")
 
 
 class StoreSettings(Section):

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
-from uuid import UUID, uuid5
 
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
-from ragforge.domain.text import new_id
+from ragforge.domain.text import name_id, new_id
 from ragforge.records import dataclass
 
 MakeId: TypeAlias = Callable[[str], str]
 """Returns the id of a copy, given that of the original."""
-_COPIES = UUID("0d8f7c51-6b0e-5a0b-8f0e-3c7de1a4b9f2")
+_COPIES = "0d8f7c51-6b0e-5a0b-8f0e-3c7de1a4b9f2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ def make_new(_: str) -> str:
 
 def name_copies(branch_id: str) -> MakeId:
     """Return what gives copies in a branch ids that are the same whenever it is made."""
-    return lambda original: str(uuid5(_COPIES, f"{branch_id}\0{original}"))
+    return lambda original: name_id(f"{branch_id}\0{original}", _COPIES)
 
 
 def copy_messages(originals: Sequence[Message], make_id: MakeId = make_new) -> list[Message]:

@@ -8,9 +8,8 @@ from dataclasses import field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias, get_args
-from uuid import NAMESPACE_URL, uuid5
 
-from ragforge.domain.text import MAX_ID_CHARS, new_id
+from ragforge.domain.text import MAX_ID_CHARS, name_id, new_id
 from ragforge.patterns import compile_on_use
 from ragforge.records import dataclass
 
@@ -103,7 +102,7 @@ def list_directories(project_id: str, paths: Iterable[str]) -> list[Directory]:
         for depth, name in enumerate(names, 1):
             place = "/".join(names[:depth])
             if place and place not in found:
-                uuid = str(uuid5(NAMESPACE_URL, f"{project_id}/{place}"))
+                uuid = name_id(f"{project_id}/{place}")
                 found[place] = Directory(place, name, uuid)
     return list(found.values())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter, itemgetter
 from typing import Any, Generic, Literal, NewType, Protocol, TypeAlias, TypeVar
@@ -244,7 +244,7 @@ def _list_fields(data: type[Any]) -> dict[str, str]:
     """Return the annotations of the fields of a dataclass or a named tuple."""
     if issubclass(data, tuple):  # of texts and numbers
         return dict.fromkeys(data.__annotations__, "")
-    return {field.name: str(field.type) for field in fields(data)}
+    return {name: str(given) for name, given in data.__annotations__.items()}
 
 
 def _redact_value(value: Any, redactor: Redactor) -> Any:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
-from uuid import NAMESPACE_URL, uuid5
 
 from ragforge.domain.instants import now
-from ragforge.domain.text import new_id
+from ragforge.domain.text import name_id, new_id
+from ragforge.patterns import compile_on_use
 from ragforge.records import dataclass
 
-_URL = re.compile(r"(?i)([a-z][a-z0-9+.-]*)://(?:[^/@]*@)?([^/:@]+|\[[^\]]+\])(?::\d*)?/(.*)")
-_SCP = re.compile(r"(?:[^/@:]*@)?([^/:@]+|\[[^\]]+\]):(?!//)(.*)")
-_LOCAL = re.compile(r"[a-zA-Z]:[\\/]|[./~]")
+_URL = compile_on_use(r"(?i)([a-z][a-z0-9+.-]*)://(?:[^/@]*@)?([^/:@]+|\[[^\]]+\])(?::\d*)?/(.*)")
+_SCP = compile_on_use(r"(?:[^/@:]*@)?([^/:@]+|\[[^\]]+\]):(?!//)(.*)")
+_LOCAL = compile_on_use(r"[a-zA-Z]:[\\/]|[./~]")
 
 
 def normalise_remote(url: str) -> str | None:
@@ -203,4 +202,4 @@ def keep_both(known: Checkout, copied: Checkout) -> Checkout:
         return add_former_ids(known, copied)
     if known.project_id in (copied.project_id, *copied.former_ids):
         return add_former_ids(copied, known)
-    return replace(copied, uuid=str(uuid5(NAMESPACE_URL, f"{copied.uuid}/{copied.project_id}")))
+    return replace(copied, uuid=name_id(f"{copied.uuid}/{copied.project_id}"))

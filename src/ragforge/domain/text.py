@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 from ragforge.errors import InvalidId, InvalidJson, InvalidText
+from ragforge.patterns import compile_on_use
 
 Json: TypeAlias = Any
 """None, bool, int, float, str, or lists and dicts of these."""
 
 MAX_ID_CHARS = 512
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_LINE_ENDS = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+URLS = "6ba7b811-9dad-11d1-80b4-00c04fd430c8"
+"""The namespace of addresses, `uuid.NAMESPACE_URL`."""
+_SURROGATE = compile_on_use("[\ud800-\udfff]")
+_LINE_ENDS = compile_on_use("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _WORD_SIGNS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _APART = bytes(sign if sign in _WORD_SIGNS else ord(" ") for sign in range(256))
 
@@ -25,6 +27,13 @@ def new_id() -> str:
     from uuid import uuid4  # it imports several modules, and a hook makes no ids
 
     return str(uuid4())
+
+
+def name_id(name: str, namespace: str = URLS) -> str:
+    """Return the id that belongs to a name in a namespace, always the same."""
+    from uuid import UUID, uuid5
+
+    return str(uuid5(UUID(namespace), name))
 
 
 def check_text(field: str, value: str | None) -> None:

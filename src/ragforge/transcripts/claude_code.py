@@ -155,9 +155,10 @@ class ClaudeCodeReader(SessionReader):
                 self.unknown[f"user block {kind}"] += 1
         results = [block for block in blocks if block.get("type") == "tool_result"]
         changes = find_changes(content.get("toolUseResult")) if len(results) == 1 else ()
-        link = replace(
-            link, results=tuple(replace(_read_result(one), changes=changes) for one in results)
-        )
+        if results:
+            found = map(_read_result, results)
+            read = tuple(replace(one, changes=changes) if changes else one for one in found)
+            link = replace(link, results=read)
         if any(content.get(name) for name in _WRITTEN) or content.get("promptSource") == "system":
             return link
         words = (fields.text(block, "text") for block in blocks if block.get("type") == "text")
@@ -195,7 +196,8 @@ class ClaudeCodeReader(SessionReader):
             elif kind not in _SILENT_BLOCKS:
                 self.unknown[f"assistant block {kind}"] += 1
         tokens = fields.number(fields.mapping(message, "usage"), "output_tokens")
-        link = replace(link, results=tuple(results))
+        if results:
+            link = replace(link, results=tuple(results))
         if not (any(texts) or any(thoughts) or calls):
             return link
         text, reasoning = ("\n".join(filter(None, said)) for said in (texts, thoughts))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b, sha1
 from typing import Any
 
 from ragforge.domain.text import Json
+from ragforge.patterns import compile_on_use
 
 _DECODER = json.JSONDecoder(parse_constant=lambda name: None)  # NaN and Infinity are not JSON
-_SPACES = re.compile(r"\s*")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SPACES = compile_on_use(r"\s*")
+_SURROGATE = compile_on_use("[\ud800-\udfff]")
 _NAMES = bytes.fromhex("6f0d6c1e3d0b5d0e9a530c6a1f7d2b44")
 _FIRST_YEAR, _LAST_YEAR = 1970, 2200  # other years are mistakes, and some cannot be stored
 _LATEST_SECOND = 10_000_000_000  # larger values are milliseconds

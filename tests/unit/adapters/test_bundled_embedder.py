@@ -113,7 +113,9 @@ async def test_a_missing_table_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def test_the_table_fits_together() -> None:
-    pieces = (bundled._FOLDER / "pieces.txt").read_bytes().decode().removesuffix("\n").split("\n")
+    stored = (bundled._FOLDER / "pieces.txt").read_bytes()
+    numbers = bundled.parse_pieces(stored)
+    pieces = sorted(numbers, key=numbers.__getitem__)
     rows = np.load(bundled._FOLDER / "vectors.npy")
     scales = np.load(bundled._FOLDER / "scales.npy")
 
@@ -121,7 +123,9 @@ def test_the_table_fits_together() -> None:
     assert (rows.dtype, scales.dtype) == (np.int8, np.uint16)
     assert scales.shape == (len(pieces),)
     assert 0 < scales.min() <= scales.max() < 2**15  # so that sums are exact
-    assert len(set(pieces)) == len(pieces) < 2**16
+    assert [*numbers.values()] != sorted(numbers.values()) == [*range(len(pieces))]
+    assert bundled.format_pieces(pieces) == stored
+    assert len(pieces) < 2**16
     assert all(piece.removeprefix("##") for piece in pieces)
 
 

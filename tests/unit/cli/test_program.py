@@ -134,6 +134,28 @@ def test_help_and_version_load_nothing_heavy(option: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_module_that_is_put_off_is_loaded_when_something_in_it_is_used() -> None:
+    program = (
+        "import sys\n"
+        "from ragforge.cli.start import _put_off\n"
+        "_put_off(['colorsys', 'inspect'], ['wave'])\n"
+        "import colorsys, dataclasses, ragforge.domain.schema\n"
+        "assert 'ast' not in sys.modules, 'inspect is loaded'\n"
+        "assert colorsys.rgb_to_hls(0, 0, 0) == (0, 0, 0)\n"
+        "from inspect import signature\n"
+        "assert sys.modules['colorsys'].__file__ and 'ast' in sys.modules\n"
+        "try:\n"
+        "    import wave\n"
+        "except ImportError:\n"
+        "    sys.exit(0)\n"
+        "sys.exit('wave is loaded')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_terminal_is_opened_without_what_only_commands_and_answers_need() -> None:
     program = (
         "import sys\n"

@@ -16,16 +16,21 @@ import pytest
 from ragforge.app import open_app
 from ragforge.app.hook import hook_settings
 from ragforge.app.hook.call import HookCall, format_answer, read_call
+from ragforge.app.hook.context import find_context
 from ragforge.app.hook.outcomes import read_outcomes
 from ragforge.app.hook.session import ReceivedEntries
 from ragforge.cli import hook
-from ragforge.config import load_settings
+from ragforge.config import load_settings, services
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.schema import CONVERSATION
+from ragforge.errors import StoreBusy, StoreUnavailable
+from ragforge.ports.store import Store
 from ragforge.transcripts.user_text import find_user_text
 
 SAID = "The login loop came from the cookie domain, now it is the parent domain"
 PROMPT = "Why did the login loop happen with the cookie domain?"
+MAX_MODULES = {"SessionStart": 95, "UserPromptSubmit": 115}
+"""How many modules of RagForge a hook may load."""
 
 
 @pytest.fixture
@@ -340,8 +345,55 @@ def test_a_hook_loads_nothing_heavy(event: str, project: Path) -> None:
     heavy = loaded & {
         *("numpy", "pydantic", "_ssl", "rich", "typer", "yaml", "neo4j"),
         *("asyncio", "concurrent.futures", "importlib.resources"),
+        *("ast", "inspect", "platformdirs", "random", "shutil", "socket", "sqlite3"),
+        *("subprocess", "tempfile", "uuid", "ragforge.adapters.stores.sqlite.store"),
     }
     assert heavy == set()
+    assert len([name for name in loaded if name.startswith("ragforge")]) <= MAX_MODULES[event]
+
+
+def test_a_password_that_was_set_for_a_server_since_is_found(
+    project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGFORGE_STORE", "bolt://db.example.org")
+    passwords: list[str | None] = []
+
+    async def open_server(*_: object, password: str | None, **__: object) -> Store:
+        passwords.append(password)
+        if password is None:
+            raise StoreUnavailable("Neo4j refuses the password")
+        raise StoreBusy("it is opened")
+
+    monkeypatch.setattr("ragforge.adapters.stores.neo4j.store.open_neo4j", open_server)
+    monkeypatch.setattr(services, "_from_keyring", lambda _: None)
+    hook_settings.load_hook_settings(project, os.environ)
+    kept = hook_settings.read_kept(project, os.environ)
+    assert kept is not None
+    assert not kept.has_password
+    call = HookCall("codex", "SessionStart", cwd=str(project))
+    with pytest.raises(StoreUnavailable, match="refuses"):
+        asyncio.run(find_context(call, kept))
+
+    monkeypatch.setattr(services, "_from_keyring", lambda _: "new")
+    with pytest.raises(StoreBusy):
+        asyncio.run(find_context(call, kept))
+
+    assert passwords == [None, None, "new"]
+    assert hook_settings.read_kept(project, os.environ) is None
+    assert hook_settings.load_hook_settings(project, os.environ).has_password
+
+
+def test_the_kept_settings_hold_no_password(
+    project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGFORGE_STORE", "bolt://db.example.org")
+    monkeypatch.setenv("RAGFORGE_NEO4J_PASSWORD", "hunter2-hunter2")
+    hook_settings.load_hook_settings(project, os.environ)
+
+    assert hook_settings.read_kept(project, os.environ) is not None
+    assert "hunter2" not in hook_settings._find_file().read_text()
+    monkeypatch.delenv("RAGFORGE_NEO4J_PASSWORD")
+    assert hook_settings.read_kept(project, os.environ) is None
 
 
 @pytest.mark.parametrize(

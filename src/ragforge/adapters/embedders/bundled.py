@@ -51,8 +51,8 @@ INSIDE = "##"
 """Begins every piece that is not the first of its word."""
 _WORD = compile_on_use(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
 _WORD_CHARS = 32
-FEW = 300
-"""How many pieces are looked up before all are numbered."""
+FEW = 1_000
+"""How many pieces are looked up before all are read: that takes as long."""
 
 
 class BundledEmbedder:
@@ -120,7 +120,7 @@ class BundledEmbedder:
 
     @cached_property
     def _pieces(self) -> WordPieces:
-        return WordPieces.read(_find("pieces.txt"))
+        return WordPieces(_find("pieces.txt").read_bytes())
 
 
 def _split_runs(text: str) -> Sequence[Run]:
@@ -227,35 +227,47 @@ def split_identifier(text: str) -> list[str]:
     return [word[:_WORD_CHARS].lower() for word in _WORD.findall(text)]
 
 
+def format_pieces(pieces: Sequence[str]) -> bytes:
+    """Return a vocabulary as it is stored: a piece and its number a line, sorted by the piece."""
+    numbered = sorted((piece.encode(), number) for number, piece in enumerate(pieces))
+    return b"".join(b"%b %d\n" % one for one in numbered)
+
+
+def parse_pieces(stored: bytes) -> dict[str, int]:
+    """Return the pieces of a stored vocabulary with their numbers."""
+    fields = stored.decode().replace("\n", " ").split(" ")[:-1]
+    return dict(zip(fields[::2], map(int, fields[1::2]), strict=True))
+
+
 class WordPieces:
-    """A vocabulary, in which the number of a piece is its place."""
+    """A vocabulary as it is stored: its pieces, in which words are found, have numbers."""
 
-    def __init__(self, pieces: Sequence[str]) -> None:
-        self._lines = "\n".join(("", *pieces, "")).encode()
+    def __init__(self, stored: bytes) -> None:
+        self._stored = stored
         self._looked_up = 0
-
-    @classmethod
-    def read(cls, path: Path) -> WordPieces:
-        """Read a vocabulary that has a piece a line."""
-        found = cls(())
-        found._lines = b"\n" + path.read_bytes().rstrip(b"\n") + b"\n"
-        return found
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        pieces = self._lines.decode()[1:-1].split("\n")
-        return dict(zip(pieces, range(len(pieces)), strict=True))
+        return parse_pieces(self._stored)
 
     def _find(self, piece: str) -> int | None:
-        """Return the number of a piece. The first few are searched for in the text.
+        """Return the number of a piece. The first few are looked up in the sorted lines.
 
-        A process that embeds one question would take longer to number all.
+        A process that embeds one question would take longer to read all.
         """
         if self._looked_up >= FEW:
             return self._numbers.get(piece)
         self._looked_up += 1
-        place = self._lines.find(b"\n%b\n" % piece.encode(errors="replace"))
-        return self._lines.count(b"\n", 0, place) if place >= 0 else None
+        wanted = piece.encode(errors="replace")
+        low, high = 0, len(self._stored)
+        while low < high:
+            start = self._stored.rfind(b"\n", low, (low + high) // 2) + 1 or low
+            end = self._stored.index(b"\n", start)
+            known, _, number = self._stored[start:end].partition(b" ")
+            if known == wanted:
+                return int(number)
+            low, high = (end + 1, high) if known < wanted else (low, start)
+        return None
 
     def split(self, word: str) -> bytes:
         """Return the numbers of a word's pieces, two bytes a piece.

@@ -103,11 +103,28 @@ async def _open_store(settings: HookConfig) -> Store | None:
         from ragforge.adapters.stores.sqlite.asking import open_sqlite_to_ask
 
         return await open_sqlite_to_ask(path, WORDS, viewer)
-    from ragforge.adapters.stores.neo4j.store import open_neo4j
+    from ragforge.app.hook.hook_settings import forget_kept
     from ragforge.config.services import find_neo4j_credentials
-    from ragforge.memory.secrets.redactor import REDACTOR
+    from ragforge.errors import StoreUnavailable
 
-    user, password = find_neo4j_credentials(settings.store) or (None, None)
+    # Where there was none, to ask the keyring again takes 85 ms, as long as all queries.
+    login = find_neo4j_credentials(settings.store) if settings.has_password else None
+    try:
+        return await _open_server(settings, viewer, login)
+    except StoreUnavailable:
+        login = None if login else find_neo4j_credentials(settings.store)
+        if login is None:
+            raise
+        forget_kept()  # there is one now
+        return await _open_server(settings, viewer, login)
+
+
+async def _open_server(settings: HookConfig, viewer: str, login: tuple[str, str] | None) -> Store:
+    from ragforge.adapters.stores.neo4j.store import open_neo4j
+    from ragforge.memory.secrets.redactor import REDACTOR
+    from ragforge.search.words.tokenise import WORDS
+
+    user, password = login or (None, None)
     return await open_neo4j(
         settings.store,
         WORDS,

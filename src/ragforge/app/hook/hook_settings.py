@@ -13,14 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import platformdirs
-
 from ragforge import __version__
 from ragforge.config.files import find_project_file, find_user_file
+from ragforge.folders import find_user_folder
 
 FILE_NAME = "hook.json"
 MEANT = ("RAGFORGE_", "XDG_", "HOME", "APPDATA", "LOCALAPPDATA")
 """How the names of variables begin that may change a setting."""
+PASSWORD = "RAGFORGE_NEO4J_PASSWORD"
 
 
 class HookConfig(NamedTuple):
@@ -33,6 +33,7 @@ class HookConfig(NamedTuple):
     budget: int
     deadline_ms: int
     database: str | None = None  # on a server; none: its default
+    has_password: bool = True  # whether there was one for the server, wherever it is
 
 
 def can_keep(cwd: Path) -> bool:
@@ -54,21 +55,31 @@ def read_kept(cwd: Path, environ: Mapping[str, str]) -> HookConfig | None:
 def load_hook_settings(cwd: Path, environ: Mapping[str, str]) -> HookConfig:
     """Return the settings of a folder, and keep them. Raises SettingsError."""
     from ragforge.config.layers import load_settings  # it takes a while
+    from ragforge.config.services import find_neo4j_credentials
+    from ragforge.config.store_url import is_server
 
     settings = load_settings(cwd, environ=environ).settings
+    url = settings.store.url
     made = HookConfig(
-        settings.store.url,
+        url,
         settings.author,
         settings.agent.state_dir,
         settings.connect.exclude,
         settings.hook.budget,
         settings.hook.deadline_ms,
         settings.store.neo4j_database,
+        is_server(url) and find_neo4j_credentials(url, environ) is not None,
     )
     if can_keep(cwd):
         with suppress(OSError):
             _keep({"key": _make_key(cwd, environ), "settings": made._asdict()})
     return made
+
+
+def forget_kept() -> None:
+    """Have the next hook read all settings: something that they do not name has changed."""
+    with suppress(OSError):
+        _find_file().unlink()
 
 
 def _keep(content: Mapping[str, Any]) -> None:
@@ -85,12 +96,15 @@ def _make_key(cwd: Path, environ: Mapping[str, str]) -> list[Any]:
     file = find_user_file(cwd, environ)
     facts = None if file is None else file.stat()
     stamp = None if facts is None else [str(file), facts.st_size, facts.st_mtime_ns]
-    named = sorted([name, text] for name, text in environ.items() if name.startswith(MEANT))
+    given = {name: text for name, text in environ.items() if name.startswith(MEANT)}
+    if PASSWORD in given:  # that there is one matters, and it is never written to a file
+        given[PASSWORD] = "*" if given[PASSWORD] else ""
+    named = sorted(map(list, given.items()))
     return [__version__, stamp, named]
 
 
 def _find_file() -> Path:
-    return Path(platformdirs.user_data_dir("ragforge", appauthor=False)) / FILE_NAME
+    return find_user_folder("data") / FILE_NAME
 
 
 def prepare() -> None:

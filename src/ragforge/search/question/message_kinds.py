@@ -110,12 +110,12 @@ _CONTINUES = frozenset(
     """.split()  # noqa: SIM905
 )
 
-_ORDER = re.compile(
+_ORDER = compile_on_use(
     r"\b(?:(?:in|the) (?:what |which |same )?(?:order|sequence)\b|chronolog\w+|timeline|time line"
     r"|(?:which|what|who) (?:\w+ )*(?:came|happened|was|did) (?:\w+ )*first"
     r"|dans quel ordre|l'ordre (?:dans|des|de)|(?:en|par) ordre|lequel (?:\w+ )*d'abord)"
 )
-_SEVERAL = re.compile(
+_SEVERAL = compile_on_use(
     r"\b(?:list|summar(?:y|ise|ize)|overview|recap|throughout|across (?:all|our|my|the)|so far"
     r"|every(?:thing)?|all (?:the|of|my|our)|how many (?:\w+ )?(?:times|different|kinds|types)"
     r"|(?:what|which) (?:are|were) "

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragforge.adapters.embedders import bundled
-from ragforge.adapters.embedders.bundled import WordPieces
+from ragforge.adapters.embedders.bundled import WordPieces, format_pieces, parse_pieces
 
 KNOWN = [
     "t",
@@ -29,10 +29,8 @@ KNOWN = [
 
 
 @pytest.fixture(scope="module")
-def pieces(tmp_path_factory: pytest.TempPathFactory) -> WordPieces:
-    path = tmp_path_factory.mktemp("table") / "pieces.txt"
-    path.write_bytes("".join(f"{piece}\n" for piece in KNOWN).encode())
-    return WordPieces.read(path)
+def pieces() -> WordPieces:
+    return WordPieces(format_pieces(KNOWN))
 
 
 def split(pieces: WordPieces, word: str) -> list[str]:
@@ -78,10 +76,21 @@ def test_pieces_never_say_what_a_word_does_not(pieces: WordPieces, word: str) ->
     assert all(letter in letters for letter in said)
 
 
-def test_the_first_pieces_are_found_before_all_are_numbered(
+def test_every_piece_of_the_bundled_table_is_looked_up_as_it_is_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    known = ["lo", "login", "##op", "##s", "é"]
+    stored = (bundled._FOLDER / "pieces.txt").read_bytes()
+    numbers = parse_pieces(stored)
+    monkeypatch.setattr(bundled, "FEW", len(numbers))
+    pieces = WordPieces(stored)
+
+    assert all(pieces._find(piece) == number for piece, number in numbers.items())
+
+
+def test_the_first_pieces_are_looked_up_before_all_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = format_pieces(["lo", "login", "##op", "##s", "é"])
     words = ["login", "loops", "é", "logins", "nothing", "loop"]
     looked_up = [WordPieces(known).split(word) for word in words]
 

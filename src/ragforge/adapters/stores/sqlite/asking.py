@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from ragforge.adapters.stores.sqlite.database import SqliteDatabase, begin_reading
 from ragforge.adapters.stores.sqlite.records import SqliteRecords
-from ragforge.adapters.stores.sqlite.search_index import SqliteIndex
-from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.domain.kinds import STORED
 from ragforge.ports.store import Health, Store
 from ragforge.ports.words import Tokeniser
 
 if TYPE_CHECKING:  # which of them are used is not known yet
+    from ragforge.adapters.stores.sqlite.vectors import VectorSearch
     from ragforge.ports.code_graph import CodeGraph
+    from ragforge.ports.search_index import SearchIndex
     from ragforge.ports.timeline import Timeline
 
 Port = TypeVar("Port")
@@ -33,7 +33,17 @@ async def open_sqlite_to_ask(path: Path, tokeniser: Tokeniser, viewer: str | Non
     """
     database = SqliteDatabase(path, STORED, read_only=True, viewer=viewer)
     schema = await begin_reading(database)
-    vectors = VectorSearch(viewer)
+
+    @cache
+    def make_vectors() -> VectorSearch:
+        from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+
+        return VectorSearch(viewer)
+
+    def make_index() -> SearchIndex:
+        from ragforge.adapters.stores.sqlite.search_index import SqliteIndex
+
+        return SqliteIndex(database, tokeniser, make_vectors())
 
     def make_timeline() -> Timeline:
         from ragforge.adapters.stores.sqlite.timeline import SqliteTimeline
@@ -43,7 +53,7 @@ async def open_sqlite_to_ask(path: Path, tokeniser: Tokeniser, viewer: str | Non
     def make_code() -> CodeGraph:
         from ragforge.adapters.stores.sqlite.code_graph import SqliteCodeGraph
 
-        return SqliteCodeGraph(database, tokeniser, vectors)
+        return SqliteCodeGraph(database, tokeniser, make_vectors())
 
     @cache
     def build_whole() -> Store:
@@ -56,7 +66,7 @@ async def open_sqlite_to_ask(path: Path, tokeniser: Tokeniser, viewer: str | Non
 
     return Store(
         records=SqliteRecords(database, tokeniser),
-        index=SqliteIndex(database, tokeniser, vectors),
+        index=make_on_first_use(make_index),
         timeline=make_on_first_use(make_timeline),
         code=make_on_first_use(make_code),
         jobs=make_on_first_use(lambda: build_whole().jobs),

@@ -84,13 +84,16 @@ class PlainTurnWords:
                 break
         usual = max(sum(found[-1] for found in passing) / max(len(passing), 1), 1.0)
 
+        def score(row: int, length: int) -> float:
+            return scores[row] * (1 + bm25.K1) / (1 + bm25.saturate(length, usual))
+
         def make(row: int, id_: str, conversation_id: str, place: int, length: int) -> FoundTurn:
             held = {word: rows[row] for word, rows in self._rows.items() if row in rows}
-            score = scores[row] * (1 + bm25.K1) / (1 + bm25.saturate(length, usual))
-            return FoundTurn(row, score, TurnMatch(id_, conversation_id, place, length, held))
+            match = TurnMatch(id_, conversation_id, place, length, held)
+            return FoundTurn(row, score(row, length), match)
 
-        found = [make(*one) for one in passing]
-        return sorted(found, key=lambda one: (-one.score, -one.row))[: max(limit, 0)]
+        best = sorted(passing, key=lambda one: (-score(one[0], one[-1]), -one[0]))
+        return [make(*one) for one in best[: max(limit, 0)]]
 
     def _list_rows(self, word: str) -> dict[int, int]:
         """Return the turns that hold a word, each with 1, or 2 if it does more than once."""
