@@ -92,18 +92,22 @@ class Code:
         return await self.brain.is_ingested()
 
     async def ingest(
-        self, on_step: OnStep = lambda _: None, files: Sequence[Path] = ()
+        self,
+        on_step: OnStep = lambda _: None,
+        files: Sequence[Path] = (),
+        scip: Path | None = None,
     ) -> tuple[IngestionReport, int]:
         """Bring what is known of the project's code up to date, or of some of its files.
 
         Returns what was done, and how many scopes were embedded. A folder that is not a project
-        is read from now on. Raises InputError for a home directory that was not allowed to be
-        read or a file outside of the project, OSError if the project cannot be listed, ModelError
-        if embedding fails.
+        is read from now on. With the index of an exact indexer, in the format SCIP, relations of
+        the files that have not changed since come from there. Raises InputError for a home
+        directory that was not allowed to be read, a file outside of the project or a damaged
+        index, OSError if the project cannot be listed, ModelError if embedding fails.
         """
         self.trust.allow_by_name()
         paths = [self._locate_file(file) for file in files]
-        return await self.brain.ingest(on_step, paths or None)
+        return await self.brain.ingest(on_step, paths or None, scip)
 
     async def draft_instructions(self) -> str:
         """Return a first AGENTS.md for the project, out of what is known of its code."""

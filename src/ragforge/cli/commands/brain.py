@@ -54,6 +54,12 @@ def ingest(
         bool,
         typer.Option("--yes", "-y", help="Read it even if it is a home, or not a project."),
     ] = False,
+    scip: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Take relations from the index of an exact indexer (SCIP)."
+        ),
+    ] = None,
     background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -65,9 +71,12 @@ def ingest(
     async def run() -> tuple[IngestionReport, int]:
         async with open_code_for(context, folder, settings) as code:
             with ending.cancel_task(), show_ingestion() as on_step:
-                return await code.ingest(on_step, files)
+                return await code.ingest(on_step, files, scip and (here / scip))
 
+    here = get_current_directory()
     folder, files = _split_files(paths or [])
+    if scip is not None and files:
+        raise typer.BadParameter("an index is read with the whole project", param_hint="--scip")
     settings = load(context).settings
     require_reading(settings, folder, bool(paths) and not files, yes)
     try:
