@@ -99,8 +99,8 @@ class ProjectGraph:
     def _find_relations(self, path: str) -> Sequence[Relation]:
         own = self._relater.find_relations(path)
         known = self._look_up(path)
-        if self._exact is None or known is None or not self._is_exact(path):
-            return own
+        if self._exact is None or known is None or not known.ids or not self._is_exact(path):
+            return own  # an empty file has no scope
         targets = {one.target for one in own}
         files = {
             uuid: other.path

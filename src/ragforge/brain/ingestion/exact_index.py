@@ -108,7 +108,13 @@ def take(root: Path, source: Path, paths: Collection[str], *, was_asked_for: boo
     size, mtime_ns = _stamp(source) or (0, 0)
     fresh: dict[str, str] = {}
     stale: list[str] = []
-    for path in sorted(documents.keys() & set(paths)):
+    described = sorted(documents.keys() & set(paths))
+    if not described:
+        raise InputError(
+            f"{source} describes no file of {root}. Its paths must begin at the root, or at the "
+            "folder of the project that the index is in."
+        )
+    for path in described:
         found = _compare(root, documents[path], mtime_ns)
         if found is None:
             stale.append(path)

@@ -31,9 +31,7 @@ BY_NAMES = "src/store.ts:LoudStore INHERITS_FROM src/store.ts:MemoryStore"
 async def brain(engines: Engines, tmp_path: Path) -> Brain:
     """A project that was indexed by scip-typescript; the index is not in it."""
     root = tmp_path / "shop"
-    shutil.copytree(FIXTURES / "typescript", root)
-    for file in root.rglob("*"):
-        os.utime(file, (LONG_AGO, LONG_AGO))
+    copy_old("typescript", root)
     shutil.move(root / "index.scip", tmp_path / "ci.scip")
     return make_brain(brain_of(await engines.empty("sqlite"), root), tmp_path)
 
@@ -44,6 +42,13 @@ def make_brain(found: Brain, folder: Path, trusted: bool = False) -> Brain:
     return replace(found, ingester=ingester)
 
 
+def copy_old(name: str, root: Path) -> None:
+    """Copy a fixture, with files that are older than what is written from now on."""
+    shutil.copytree(FIXTURES / name, root)
+    for file in root.rglob("*"):
+        os.utime(file, (LONG_AGO, LONG_AGO))
+
+
 async def ingest(brain: Brain, index: Path | None = None) -> IngestionReport:
     return (await brain.ingest(scip=index))[0]
 
@@ -51,7 +56,7 @@ async def ingest(brain: Brain, index: Path | None = None) -> IngestionReport:
 async def list_edges(brain: Brain) -> set[str]:
     where = RelationFilter(
         project_id=brain.project_id,
-        files=["src/cart.ts", "src/store.ts"],
+        files=await brain.code.file_paths(brain.project_id),
         kinds=["CONSUMES", "INHERITS_FROM"],
     )
     edges = await brain.code.relations(where)
@@ -218,12 +223,25 @@ def test_a_document_with_its_text_fits_only_that() -> None:
     assert not replace(document, text="").fits("def ff(): 2")
 
 
-def test_python_is_read_too() -> None:
-    found = read_index(FIXTURES / "python" / "index.scip")
+async def test_an_index_may_be_of_one_folder_and_describe_empty_files(
+    engines: Engines, tmp_path: Path
+) -> None:
+    root = tmp_path / "many"
+    copy_old("python", root / "python")
+    brain = make_brain(brain_of(await engines.empty("sqlite"), root), tmp_path)
 
-    assert sorted(found) == ["shop/__init__.py", "shop/basket.py", "shop/buy.py"]
-    names = [split_symbol(one.symbol) for one in found["shop/buy.py"].occurrences]
-    assert {("make",), ("Basket", "add"), ("buy",)} <= {tuple(one) for one in names}
+    report = await ingest(brain, root / "python" / "index.scip")
+
+    assert report.exact is not None
+    assert len(report.exact.fresh) == 3
+    assert "python/shop/buy.py:buy CONSUMES python/shop/basket.py:Basket.add" in await list_edges(
+        brain
+    )
+
+
+async def test_an_index_of_another_project_is_an_error(brain: Brain) -> None:
+    with pytest.raises(InputError, match="describes no file of"):
+        await ingest(brain, FIXTURES / "python" / "index.scip")
 
 
 def test_symbols_of_indexers_are_split_into_names() -> None:
