@@ -17,7 +17,7 @@ from tests.fakes.remembered_shop import RememberedShop, remember_shop, run_ragfo
 from tests.fakes.zygote import run_module
 
 CALLERS = {
-    "of": "src/login.py:4-6 check_password",
+    "place": "src/login.py:4-6 check_password",
     "type": "function",
     "callers": ["src/login.py: login:9"],
 }

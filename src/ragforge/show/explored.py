@@ -8,7 +8,6 @@ from ragforge.domain.text import Json
 from ragforge.show.console import open_console, print_note, sanitise
 
 _FACTS = {"type", "also", "signature", "source", "name"}
-_NOTES = {"note", "more", "several"}
 
 
 def show_explored(found: Mapping[str, Json]) -> None:
@@ -26,7 +25,7 @@ def _show_answer(answer: Mapping[str, Json]) -> None:
     from rich.text import Text
 
     out = open_console()
-    place = answer.get("of") or answer.get("place") or answer.get("file")
+    place = answer.get("place") or answer.get("file")
     if place is not None:
         head = Text(sanitise(str(place)), style="bold")
         out.print(head.append(f"  {answer.get('type', '')}", style="dim"), soft_wrap=True)
@@ -38,16 +37,14 @@ def _show_answer(answer: Mapping[str, Json]) -> None:
             text = sanitise(str(answer[fact]))
             out.print(text, highlight=False, markup=False, soft_wrap=True)
     for heading, places in answer.items():
-        if heading in {"of", "place", "file", *_FACTS}:
+        if heading in {"place", "file", *_FACTS}:
             continue
-        if isinstance(places, str) and heading not in _NOTES:
-            _show_places(heading, [places])
-        elif isinstance(places, list) and places:
+        if isinstance(places, list) and places:
             _show_places(heading if heading != "several" else "several have this name", places)
     if answer.get("more"):
         print_note(f"{answer['more']} more are not listed: use --limit.")
-    if isinstance(answer.get("note"), str):
-        print_note(str(answer["note"]))
+    if isinstance(note := answer.get("note"), str):
+        out.print(Text(f"  {note}", style="dim"), soft_wrap=True)
     if isinstance(likely := answer.get("most_likely"), dict):
         print_note("The most likely one:")
         _show_answer(likely)

@@ -16,6 +16,7 @@ MAX_PLACES = 100
 """Places in one reply, if no other limit is given."""
 MAX_NEIGHBOURS = 60
 MAX_NAMED = 10
+MAX_ALSO = 3
 SOURCE_CHARS = 2_000
 UNUSED = "Nothing names these. Frameworks, reflection and unresolved calls may still use them."
 Found: TypeAlias = dict[str, list[ScopeName | str]]
@@ -55,24 +56,27 @@ class Answer:
         listed = {one if isinstance(one, str) else one.uuid for one in places}
         return listed.union(self.subject.ids, [self.inside.uuid] if self.inside else ())
 
-    def to_json(self) -> dict[str, Json]:
-        """Return the places by headings and files: `Session.login:12`, without the source."""
-        facts: dict[str, Json] = {"of": format_subject(self.subject)}
-        if "unused" in self.found:
-            facts["note"] = UNUSED
-        if self.subject.parts and not self.subject.path:
-            facts["type"] = self.subject.parts[0].type
-            if also := [f"{one.file}:{one.start_line}" for one in self.subject.parts[1:4]]:
-                facts["also"] = also
-        if self.scope is not None:
-            facts["source"] = cut_source(self.scope, self.inner, (), SOURCE_CHARS)
+    def to_json(self, *, short: bool = True) -> dict[str, Json]:
+        """Return the places by headings; if short, a line for each file: `Session.login:12`."""
+        facts: dict[str, Json] = {"file": self.subject.path}
+        if not self.subject.path:
+            main, *others = self.subject.parts
+            facts = {"place": format_place(main), "type": main.type}
+            if others:
+                facts["also"] = [f"{one.file}:{one.start_line}" for one in others[:MAX_ALSO]]
+            if self.scope is not None:
+                facts["source"] = cut_source(self.scope, self.inner, (), SOURCE_CHARS)
+            elif main.signature and not short:
+                facts["signature"] = main.signature
         if self.inside is not None:
-            facts["inside"] = format_place(self.inside)
+            facts["inside"] = [format_place(self.inside)]
         for heading, places in self.found.items():
-            facts[heading] = _group_by_file(places)
+            facts[heading] = _group_by_file(places) if short else [*map(_format, places)]
         if self.more:
             facts["more"] = self.more
-        elif not any(self.found.values()):
+        if "unused" in self.found:
+            facts["note"] = UNUSED
+        elif short and not any(self.found.values()):
             facts["note"] = "None is known."
         return facts
 
@@ -98,7 +102,7 @@ class Exploration:
         return facts
 
     def _show_neighbours(self) -> dict[str, Json]:
-        shown = [_show_neighbours(answer) for answer in self.answers]
+        shown = [answer.to_json(short=False) for answer in self.answers]
         if shown and not self.others:
             return shown[0]
         subjects = [*(answer.subject for answer in self.answers), *self.others]
@@ -116,7 +120,11 @@ def format_place(scope: ScopeName | Scope) -> str:
 
 def format_subject(subject: Subject) -> str:
     """Return where a subject is, with its name."""
-    return subject.path or format_place(subject.parts[0]) if subject.parts else subject.path
+    return subject.path or format_place(subject.parts[0])
+
+
+def _format(place: ScopeName | str) -> str:
+    return place if isinstance(place, str) else format_place(place)
 
 
 def _group_by_file(places: Sequence[ScopeName | str]) -> list[Json]:
@@ -137,28 +145,6 @@ def _group_by_file(places: Sequence[ScopeName | str]) -> list[Json]:
             holders[scope.file] = outer
             known.append(f"{'.' + name if is_next else scope.qualified_name}:{scope.start_line}")
     return [f"{file}: {', '.join(names)}" if names else file for file, names in by_file.items()]
-
-
-def _show_neighbours(answer: Answer) -> dict[str, Json]:
-    subject = answer.subject
-    if subject.path:
-        facts: dict[str, Json] = {"file": subject.path}
-    else:
-        main = subject.parts[0]
-        facts = {"place": format_place(main), "type": main.type}
-        if also := [f"{one.file}:{one.start_line}" for one in subject.parts[1:]]:
-            facts["also"] = [*also[:MAX_NAMED]]
-        if answer.scope is not None:
-            facts["source"] = cut_source(answer.scope, answer.inner, (), SOURCE_CHARS)
-        elif main.signature:
-            facts["signature"] = main.signature
-    if answer.inside is not None:
-        facts["inside"] = [format_place(answer.inside)]
-    for role, places in answer.found.items():
-        facts[role] = [one if isinstance(one, str) else format_place(one) for one in places]
-    if answer.more:
-        facts["note"] = f"{answer.more} more neighbours are not listed."
-    return facts
 
 
 def cut_source(scope: Scope, inner: Sequence[ScopeName], words: Collection[str], chars: int) -> str:

@@ -87,7 +87,7 @@ async def test_names_with_the_same_class_as_the_one_before_are_short(brain: Brai
 async def test_a_type_and_its_impl_blocks_are_one(brain: Brain) -> None:
     found = await ask(brain, "Range", "members")
 
-    assert found["of"] == "rust/src/range.rs:1-1 Range"
+    assert found["place"] == "rust/src/range.rs:1-1 Range"
     assert found["members"] == ["rust/src/range.rs: Range.new:4, .area:8"]
     shapes = await ask(brain, "Shape", "implementors")
     assert shapes["implementors"] == ["rust/src/range.rs: Range:1"]
@@ -95,13 +95,13 @@ async def test_a_type_and_its_impl_blocks_are_one(brain: Brain) -> None:
 
 async def test_methods_written_outside_of_their_type_are_members(brain: Brain) -> None:
     assert (await ask(brain, "Engine", "members"))["members"] == ["go/run.go: Engine.Run:3"]
-    assert (await ask(brain, "Run", "callers"))["inside"] == "go/engine.go:3-3 Engine"
+    assert (await ask(brain, "Run", "callers"))["inside"] == ["go/engine.go:3-3 Engine"]
 
 
 async def test_a_declaration_and_its_definition_are_one(brain: Brain) -> None:
     found = await ask(brain, "Table::Get", "callers")
 
-    assert found["of"] == "cpp/table.cc:3-3 db.Table.Get"
+    assert found["place"] == "cpp/table.cc:3-3 db.Table.Get"
     assert found["also"] == ["cpp/table.h:4"]
 
 
@@ -123,7 +123,7 @@ async def test_all_of_one_name_are_answered_tests_last(brain: Brain) -> None:
     found = await ask(brain, "total", "callees")
 
     assert found["several"] == 2
-    assert [one["of"] for one in found["answers"]] == [
+    assert [one["place"] for one in found["answers"]] == [
         "shop/cart.py:15-16 Cart.total",
         "shop/forms.py:13-14 Login.total",
     ]
