@@ -1,13 +1,15 @@
 """Is the graph of the code right? LongMemCode: lookups, callers, members and the like.
 
     python -m benchmarks.code_graph FOLDER [--only gin,fastapi] [--missing FILE]
+    python -m benchmarks.code_graph FOLDER --tool [--only gin,fastapi]
     python -m benchmarks.code_graph FOLDER --check
 
 FOLDER holds `scenarios/` (https://github.com/CataDef/LongMemCode, its scenarios and results) and
 one checkout for each code base, at the revision below. Each is read into a fresh store; then
 every scenario is asked. The gold answers come from exact indexers and parsers, without a judge;
 scores and weights are those of the benchmark's own runner. `--check` scores the published
-answers of grep and compares with the published figures.
+answers of grep and compares with the published figures. `--tool` asks the function behind
+`explore_code` with bare names instead (`benchmarks.code_graph_tool`).
 
 Answers that a graph of names and lines leaves out on purpose (local variables, type parameters)
 are counted, and a second figure leaves them out. Where the gold comes from a parser, what holds a
@@ -30,6 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks import code_graph_tool
 from benchmarks.code_search import open_brain
 from benchmarks.measure import save
 from benchmarks.symbol_ids import Symbols, is_file, parse
@@ -338,6 +341,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", metavar="NAMES", help="code bases, with commas between them")
     parser.add_argument("--missing", type=Path, metavar="FILE", help="append what was not found")
+    parser.add_argument("--tool", action="store_true", help="ask the tool with bare names")
     parser.add_argument(
         "--check", action="store_true", help="check the scorer against grep's figures"
     )
@@ -352,6 +356,11 @@ def main() -> None:
             for name in absent
         ]
         sys.exit("\n".join(["Check these out below the folder:", *places]))
+    if options.tool:
+        scenarios = {name: load(options.folder, name) for name in names}
+        roots = {name: CORPORA[name][2] for name in names}
+        asyncio.run(code_graph_tool.measure(options.folder, scenarios, roots))
+        return
     asyncio.run(measure(options.folder, names, options.missing))
 
 

@@ -277,7 +277,7 @@ async def measure(
         await store.close()
 
 
-def open_brain(store: Store, root: Path, embedder: BundledEmbedder) -> Brain:
+def open_brain(store: Store, root: Path, embedder: BundledEmbedder | None) -> Brain:
     root, ingester = root.resolve(), Ingester(store, this_process())
     place = make_place(root)
     return Brain(root, ingester, place, FirstReading(root, place.checkout_id, ingester), embedder)

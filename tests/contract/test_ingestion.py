@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import pytest
 
-from ragforge.domain.code import CodeFilter, Relation, RelationFilter, ScopeFilter, ScopeName
+from ragforge.domain.code import (
+    CodeFilter,
+    Relation,
+    RelationFilter,
+    RelationKind,
+    ScopeFilter,
+    ScopeName,
+)
 from ragforge.domain.schema import PROJECT, SCOPE, SCOPE_NAME
 from ragforge.errors import FileNotKnown, ProjectNotFound, ScopeNotFound
 from ragforge.ports.store import Store
@@ -123,6 +131,38 @@ async def test_relations_that_go_out_of_files_and_their_scopes_are_listed(
     assert await going_out(shop, "a.py", "none.py") == edges
     assert await going_out(shop, "b.py") == [back]
     assert await going_out("none", "a.py") == []
+
+
+async def test_relations_of_several_nodes_are_listed_together(store: Store, shop: str) -> None:
+    edges = [
+        Relation("CONSUMES", "a2", "b1"),
+        Relation("CONSUMES", "b1", "a1"),
+        Relation("USES_LIBRARY", "A", "numpy"),
+    ]
+    await relate(store, shop, edges)
+
+    async def of(*nodes: str, kinds: Sequence[RelationKind] | None = None) -> list[Relation]:
+        return await store.code.relations(RelationFilter(nodes, kinds=kinds))
+
+    assert await of("a1", "a2", "numpy") == edges
+    assert await of("a1", "b1", "none") == edges[:2]
+    assert await of("a1", "A", kinds=["USES_LIBRARY"]) == edges[2:]
+    assert await of() == []
+
+
+async def test_scopes_inside_a_qualified_name_are_found(store: Store, shop: str) -> None:
+    names = ("Cart", "Cart.add", "Cart.Line.tax", "Cart/x", "Carts.add", "cart.add", "Cart_1")
+    scopes = [scope(name, "c.py", (n, n), uuid=name) for n, name in enumerate(names, 1)]
+    await store.code.replace_files(shop, [parsed("c.py", *scopes)])
+
+    async def inside(name: str, files: list[str] | None = None) -> list[str]:
+        where = ScopeFilter(shop, files, inside=name)
+        return [one.uuid for one in await store.records.find(SCOPE_NAME, where)]
+
+    assert await inside("Cart") == ["Cart.add", "Cart.Line.tax"]
+    assert await inside("Cart", ["c.py"]) == ["Cart.add", "Cart.Line.tax"]
+    assert await inside("Cart", ["a.py"]) == []
+    assert await inside("none") == []
 
 
 async def test_vectors_are_copied_to_scopes_with_the_same_text_in_another_checkout(

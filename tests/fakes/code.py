@@ -73,7 +73,7 @@ async def relations_of(
     kinds: Sequence[RelationKind] | None = None,
 ) -> list[Relation]:
     """Return the relations that leave a node, or those that reach it."""
-    found = await store.code.relations(RelationFilter(node_id, kinds=kinds))
+    found = await store.code.relations(RelationFilter([node_id], kinds=kinds))
     assert all(node_id in (one.source, one.target) for one in found)
     return [one for one in found if (one.source if direction == "out" else one.target) == node_id]
 

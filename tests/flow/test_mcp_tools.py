@@ -193,6 +193,20 @@ async def test_documents_and_configuration_are_listed_after_the_code(
     assert "documents" not in await agent.call("search_code", query="capital of Mongolia")
 
 
+async def test_a_relation_of_a_name_is_answered_without_its_sessions(agent: Agent) -> None:
+    callees = await agent.call("related", name="login", relation="callees")
+    assert callees["code"]["callees"] == ["src/login.py: check_password:4"]
+    assert "sessions" not in callees
+    members = await agent.call("related", name="src/login.py", relation="members")
+    assert members["code"]["members"] == ["src/login.py: check_password:4, login:9"]
+
+    unknown = await agent.call("related", name="check_pasword")
+    assert unknown["problem"] == "No code is called 'check_pasword'. Similar names: check_password."
+    wrong = await agent.call("related", name="login", relation="friends")
+    assert "relation is none of callers, callees" in wrong
+    assert "is not from 1 to 5" in await agent.call("related", name="login", depth=9)
+
+
 async def test_every_result_keeps_to_a_small_budget(agent: Agent, shop: RememberedShop) -> None:
     for name, given in (
         ("recall", {"query": "password hashes compared"}),
@@ -200,6 +214,7 @@ async def test_every_result_keeps_to_a_small_budget(agent: Agent, shop: Remember
         ("context", {"task": "change check_password"}),
         ("open", {"id": shop.session}),
         ("related", {"name": "src/login.py:5"}),
+        ("related", {"name": "login", "relation": "users"}),
         ("sessions", {}),
     ):
         assert await agent.call(name, budget=1_000, **given), name

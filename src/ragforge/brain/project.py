@@ -84,16 +84,20 @@ class Brain:
         return project is not None and project.state != NEW
 
     async def ingest(
-        self, on_step: OnStep = lambda _: None, paths: Collection[str] | None = None
+        self,
+        on_step: OnStep = lambda _: None,
+        paths: Collection[str] | None = None,
+        scip: Path | None = None,
     ) -> tuple[IngestionReport, int]:
         """Bring everything up to date; return what was done and how many scopes were embedded.
 
-        With `paths`, relative to the root, only those files are compared. Raises OSError if
-        the project cannot be listed, ModelError if embedding fails: what was read stays, and
-        can be found by words.
+        With `paths`, relative to the root, only those files are compared. `scip` is the index of
+        an exact indexer: relations of the files that it describes come from there. Raises OSError
+        if the project cannot be listed, InputError if the index cannot be read, ModelError if
+        embedding fails: what was read stays, and can be found by words.
         """
         recent = await self.first_reading.list_recent_files()
-        report = await self.ingester.ingest(self.root, on_step, self.place, paths, recent)
+        report = await self.ingester.ingest(self.root, on_step, self.place, paths, recent, scip)
         assert report.after is not None
         if self.on_former is not None and report.after.is_former:
             await self.on_former()

@@ -35,6 +35,7 @@ earlier one with -c or -r. Type /help there.
 COMMANDS = {
     "ask": ("ask", "Ask a question; question and answer are remembered."),
     "search": ("search", "Search code, documents and past conversations."),
+    "explore": ("explore", "List callers, members and the like of the code with a name."),
     "context": ("context", "Show the context that a model would get for a message."),
     "ingest": ("brain", "Index the project's code."),
     "watch": ("brain", "Ingest changed files while you work, until Ctrl-C."),

@@ -29,8 +29,10 @@ USED, USED_CHARS = 4, 1_500
 """How many of those are shown, and how long each may be."""
 HALF, IN_FILE = 0.5, 0.9
 """The most of the room that a class or file gets; the second where the best has its file around."""
+CALLERS = 5
+"""Of how many functions that call the best one the first line is shown, if there is room."""
 USED_SHARE = 0.25
-"""The score of what a function uses, as a share of the function's."""
+"""The score of what a function uses, and of its callers, as a share of the function's."""
 
 
 async def list_code(
@@ -104,7 +106,9 @@ def lay_out(
         chars -= len(listed.text)
         kept.append(listed)
         shown[one.file].update(listed.numbers)
-    return kept + list(_list_used(kept, near, shown))
+    used = list(_list_used(kept, near, shown))
+    room = chars - sum(len(one.text) for one in used)
+    return [*kept, *used, *_list_callers(kept, near, shown, room)]
 
 
 def _has_inner(excerpt: Excerpt) -> bool:
@@ -153,3 +157,26 @@ def _list_used(
                 left -= 1
                 shown[one.file].update(one.numbers)
                 yield one
+
+
+def _list_callers(
+    kept: Sequence[Excerpt],
+    near: Mapping[str, Sequence[tuple[Scope, bool]]],
+    shown: Mapping[str, Collection[int]],
+    room: int,
+) -> Iterable[Excerpt]:
+    """Yield the lines with the names of what calls the best functions and is not shown yet."""
+    left = CALLERS
+    for user in kept:
+        for scope, is_used in near.get(user.place, ()):
+            line = scope.name_line
+            if not left or is_used or scope.search_text is not None or not scope.line_numbers:
+                continue
+            text = scope.source.split("\n")[line - scope.start_line]
+            if line in shown.get(scope.file, ()) or len(text) > room:
+                continue
+            score = USED_SHARE * user.score
+            one = Excerpt.of_scope(scope, score, user.confidence, (f"calls {user.name}",))
+            left -= 1
+            room -= len(text)
+            yield replace(one, text=text, start_line=line, end_line=line, numbers=(line,))

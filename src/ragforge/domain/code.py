@@ -17,6 +17,11 @@ FileKind: TypeAlias = Literal["code", "document", "web_page"]
 Direction: TypeAlias = Literal["out", "in"]
 RelationKind = Literal["HAS_PARENT", "CONSUMES", "INHERITS_FROM", "IMPORTS", "USES_LIBRARY"]
 RELATION_KINDS: tuple[RelationKind, ...] = get_args(RelationKind)
+RelationAsked: TypeAlias = Literal[
+    "callers", "callees", "members", "implementors", "overrides", "users", "unused", "imports"
+]
+RELATIONS_ASKED: tuple[RelationAsked, ...] = get_args(RelationAsked)
+"""What can be asked about the code that has a name."""
 TouchKind: TypeAlias = Literal["edited", "read", "named", "found"]
 TOUCH_KINDS: tuple[TouchKind, ...] = get_args(TouchKind)
 """What a message or summary did with code, the strongest first."""
@@ -231,11 +236,12 @@ class ScopeFilter:
     files: Sequence[str] | None = None  # in any of these
     names: Collection[str] | None = None  # with any of these as its name or qualified name
     hash: str | None = None  # of the content
+    inside: str | None = None  # a qualified name: what continues it after a dot; without names
 
     @property
-    def place(self) -> tuple[str, Sequence[str] | None, Collection[str] | None]:
+    def place(self) -> tuple[str, Sequence[str] | None, Collection[str] | None, str | None]:
         """Where to look: engines read all of it together, by the index that fits."""
-        return self.project_id, self.files, self.names
+        return self.project_id, self.files, self.names, self.inside
 
 
 def group_by_name(
@@ -291,9 +297,9 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class RelationFilter:
-    """Which relations to find: those of a node, or all that go out of files and their scopes."""
+    """Which relations to find: those of nodes, or all that go out of files and their scopes."""
 
-    node_id: str | None = None  # a scope or file, or the name of a library
+    nodes: Sequence[str] | None = None  # scopes, files or names of libraries: any of these
     project_id: str | None = None  # with files: the checkout they are in
     files: Sequence[str] = ()
     kinds: Sequence[RelationKind] | None = None  # None: all

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _TYPES: Mapping[str, type] = {"string": str, "integer": int, "boolean": bool}
 LIMITS: Mapping[str, tuple[int, int]] = {
     "budget": (1_000, 100_000),
+    "depth": (1, 5),
     "limit": (1, 50),
     "page": (1, 1_000_000),
 }
@@ -126,6 +127,8 @@ def check_arguments(tool: str, schema: Mapping[str, Any], given: object) -> Mapp
     for name, value in present.items():
         if problem := _find_problem(name, fields[name]["type"], value):
             raise _refuse(tool, f"{name} {problem}")
+        if value not in fields[name].get("enum", (value,)):
+            raise _refuse(tool, f"{name} is none of {', '.join(fields[name]['enum'])}")
     return present
 
 

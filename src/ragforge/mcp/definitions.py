@@ -43,6 +43,10 @@ def _tool(name: str, description: str, schema: Mapping[str, Any], **hints: bool)
 
 
 _LIMIT = {"type": "integer"}
+RELATIONS = [
+    *("callers", "callees", "members", "implementors"),
+    *("overrides", "users", "unused", "imports"),
+]
 
 TOOLS: tuple[dict[str, Any], ...] = (
     _tool(
@@ -82,8 +86,15 @@ TOOLS: tuple[dict[str, Any], ...] = (
     ),
     _tool(
         "related",
-        "Callers and callees of code, the sessions that touched it, and what changed after.",
-        _input("name", name=_text("login, Session.login, a path, or path:line")),
+        "Callers and callees of code, the sessions that touched it, and what changed after. With "
+        "`relation` only what it names.",
+        _input(
+            "name",
+            name=_text("login, Session.login, a path, or path:line"),
+            relation={"type": "string", "enum": RELATIONS},
+            depth={"type": "integer", "description": "1 to 5; 2: callers of callers"},
+            source={"type": "boolean", "description": "With the source"},
+        ),
     ),
     _tool(
         "sessions",

@@ -33,6 +33,8 @@ RECALLED = 5
 WRAPPER_CHARS = 40
 """The text around the entries of `recall`, without the project's path."""
 MAX_SESSIONS = 50
+PLACE_CHARS = 80
+"""A place of `related` takes about as many characters."""
 RECEIPT_ITEMS = 20
 RULE_CHARS = 1_200
 """Maximum for the rules that come with the hits of `recall`."""
@@ -123,14 +125,28 @@ async def open_item(app: App, given: Given, client: Client) -> Any:
 
 
 async def find_related(app: App, given: Given, client: Client) -> Any:
-    """Find what uses some code and what it uses, and the sessions that touched it."""
+    """Find what uses some code and what it uses, and the sessions that touched it.
+
+    With a relation, only what that names.
+    """
     client.channel.report("looking at code and sessions")
-    code = await app.code.explore(given["name"])
+    code, problem = None, None
+    try:
+        code = await app.code.explore(
+            given["name"],
+            given.get("relation"),
+            given.get("depth"),
+            limit=given.get("budget", BUDGET) // PLACE_CHARS,
+            source=given.get("source", False),
+        )
+    except InputError as error:
+        problem = str(error)
+    if not await app.code.is_ingested():
+        problem = "The code is not indexed yet: call search_code."
+    if "relation" in given:
+        return {"code": code, "problem": problem}
     about = await app.sessions.find_about(given["name"])
     sessions = [about_to_json(one) for one in about[:MAX_SESSIONS]]
-    problem = (
-        None if await app.code.is_ingested() else "The code is not indexed yet: call search_code."
-    )
     return {"code": code, "sessions": sessions, "problem": problem}
 
 

@@ -77,7 +77,7 @@ class CodeGraph(Protocol):
     async def relations(self, where: RelationFilter) -> list[Relation]:
         """Return the relations that pass a filter, by kind, source and target.
 
-        Those of a node are those that leave it and those that reach it.
+        Those of nodes are those that leave any of them and those that reach any.
         """
 
     async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -78,10 +78,31 @@ _REPORT = Fields("project_id files read copied removed scopes related")
 
 
 def report_to_json(report: IngestionReport, embedded: int, verbose: bool) -> dict[str, object]:
-    facts = {**_REPORT(report), "embedded": embedded, "skipped": dict(report.reasons)}
+    facts: dict[str, object] = {
+        **_REPORT(report),
+        "embedded": embedded,
+        "skipped": dict(report.reasons),
+    }
+    if report.exact is not None:
+        exact = report.exact
+        used, changed = len(exact.fresh), list(exact.stale)
+        facts["scip"] = {"file": exact.source, "used": used, "changed": changed}
     if verbose:
         facts["skipped_files"] = [[file.path, file.reason] for file in report.skipped]
     return facts
+
+
+def _note_index(source: str, used: int, stale: Sequence[str], verbose: bool) -> None:
+    print_note(f"{sanitise(source)}: exact relations of {used:,} files.")
+    if stale:
+        named = ", ".join(map(sanitise, stale if verbose else stale[:MAX_NAMED]))
+        more = f" and {len(stale) - MAX_NAMED:,} more" if len(stale) > MAX_NAMED else ""
+        more = "" if verbose else more
+        print_note(f"Changed since, so found by names: {named}{more}.")
+
+
+MAX_NAMED = 5
+"""Of the files that changed since an index was made."""
 
 
 def show_report(report: IngestionReport, embedded: int, verbose: bool) -> None:
@@ -100,6 +121,8 @@ def show_report(report: IngestionReport, embedded: int, verbose: bool) -> None:
         f"{report.files:,} files ({changed}), {report.scopes:,} scopes parsed, "
         f"{embedded:,} embedded."
     )
+    if report.exact is not None:
+        _note_index(report.exact.source, len(report.exact.fresh), report.exact.stale, verbose)
     if report.skipped and not verbose:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in report.reasons.items())
         print_note(f"Left out: {reasons}. --verbose lists them.")

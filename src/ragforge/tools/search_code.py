@@ -1,43 +1,29 @@
-"""search_code and explore_code: what is relevant to a question, and one place with neighbours."""
+"""search_code: the code and documents that are relevant to a question."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from pydantic import Field
 
 from ragforge.brain.project import Brain
-from ragforge.brain.search.code import CodeHit, Neighbour
+from ragforge.brain.search.code import CodeHit
 from ragforge.brain.search.documents import DocumentHit
-from ragforge.concurrency import gather_or_cancel
-from ragforge.domain.code import FileLine, Scope, ScopeFilter, ScopeName
+from ragforge.brain.search.exploration import SOURCE_CHARS, cut_source
+from ragforge.domain.code import ScopeName
 from ragforge.domain.reading import Reading
-from ragforge.domain.schema import SCOPE, SCOPE_NAME
-from ragforge.domain.text import Json, keep_beginning
+from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.records import dataclass
-from ragforge.search.extracts import extract
 from ragforge.search.words.tokenise import WORDS
 from ragforge.tools.tool import Arguments, as_tool
 
-SOURCE_CHARS = 2_000
 CODE_CHARS = 15_500
 PLACE_CHARS = 200
 """Documents come after the code, and a model sees the first 20,000 characters of a result: all
 places together have about CODE_CHARS, and each PLACE_CHARS without its source."""
-
-MAX_NAMED = 10
-MAX_NEIGHBOURS = 60
-_ROLES = {
-    ("CONSUMES", "out"): "uses",
-    ("CONSUMES", "in"): "used_by",
-    ("INHERITS_FROM", "out"): "inherits_from",
-    ("INHERITS_FROM", "in"): "inherited_by",
-    ("HAS_PARENT", "out"): "inside",
-    ("HAS_PARENT", "in"): "holds",
-}
 
 
 class CodeArguments(Arguments):
@@ -82,15 +68,6 @@ class CodeFound:
         return {**notice, "code": code, "documents": [hit.to_json() for hit in self.documents]}
 
 
-def cut_source(scope: Scope, inner: Sequence[ScopeName], words: Collection[str], chars: int) -> str:
-    """Return a source in about `chars` characters; of a long class, what matters for the words."""
-    if scope.search_text is not None and len(scope.source) > chars:
-        found = extract(scope, inner, words, chars)
-        if found is not None:
-            return found.text
-    return keep_beginning(scope.source, chars)
-
-
 def make_code_tool(brain: Brain) -> Tool:
     """Return search_code for a model."""
 
@@ -117,75 +94,3 @@ async def check_known(brain: Brain) -> None:
     """Raise InputError if the project was never ingested."""
     if not await brain.is_ingested():
         raise InputError("This project is not indexed yet. Use grep_files and read_file.")
-
-
-class ExploreArguments(Arguments):
-    """What explore_code is called with."""
-
-    name: str | None = Field(
-        None, min_length=1, description="Name of a function, class, …: login or Session.login"
-    )
-    file: str | None = Field(None, min_length=1, description="A file, with the line")
-    line: int | None = Field(None, ge=1, description="A line of the file")
-
-
-@dataclass(frozen=True, slots=True)
-class Explored:
-    """A scope with its neighbours; or several of one name, to choose from."""
-
-    scope: Scope | None
-    neighbours: tuple[Neighbour, ...] = ()
-    named: tuple[str, ...] = ()
-    inner: tuple[ScopeName, ...] = ()  # the scopes in its file
-
-    def to_json(self) -> Json:
-        if self.scope is None:
-            return {"several": list(self.named), "note": "Give file and line of the one you mean."}
-        by_role: dict[str, list[str]] = {}
-        for neighbour in self.neighbours[:MAX_NEIGHBOURS]:
-            role = _ROLES[neighbour.relation, neighbour.direction]
-            by_role.setdefault(role, []).append(_format_location(neighbour.scope))
-        found: dict[str, Json] = {"place": _format_location(self.scope), "type": self.scope.type}
-        found |= {"source": cut_source(self.scope, self.inner, (), SOURCE_CHARS), **by_role}
-        if (more := len(self.neighbours) - MAX_NEIGHBOURS) > 0:
-            found["note"] = f"{more} more neighbours are not listed."
-        return found
-
-
-def make_explore_tool(brain: Brain) -> Tool:
-    """Return explore_code for a model."""
-
-    async def call(given: ExploreArguments) -> Explored:
-        await check_known(brain)
-        return await explore_code(brain, given)
-
-    return as_tool("explore_code", ExploreArguments, call)
-
-
-async def explore_code(brain: Brain, given: ExploreArguments) -> Explored:
-    """Return the scope with this name or at this line. Raises InputError if there is none."""
-    store = brain.store
-    if given.file is not None and given.line is not None:
-        [scope] = await store.code.scopes_at(brain.project_id, [FileLine(given.file, given.line)])
-        if scope is None:
-            raise InputError(f"There is no code at {given.file}:{given.line}.")
-    elif given.name is not None:
-        files = None if given.file is None else [given.file]
-        where = ScopeFilter(brain.project_id, files, [given.name])
-        named = await store.records.find(SCOPE_NAME, where)
-        if not named:
-            raise InputError(f"No code is called {given.name!r}. search_code finds by meaning.")
-        if len(named) > 1:
-            places = [f"{n.file}:{n.start_line}-{n.end_line} {n.qualified_name}" for n in named]
-            return Explored(None, named=tuple(places[:MAX_NAMED]))
-        scope = await store.records.get(SCOPE, named[0].uuid)
-    else:
-        raise InputError("Give a name, or a file and a line.")
-    near, inner = await gather_or_cancel(
-        brain.finder.find_neighbours(scope.uuid), brain.finder.find_inner(brain.project_id, [scope])
-    )
-    return Explored(scope, tuple(near), inner=tuple(inner.get(scope.file, ())))
-
-
-def _format_location(scope: Scope) -> str:
-    return f"{scope.file}:{scope.start_line}-{scope.end_line} {scope.qualified_name}"

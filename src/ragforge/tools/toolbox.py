@@ -20,6 +20,7 @@ from ragforge.tools.command.run import CommandRunner
 from ragforge.tools.edit_files import make_edit_tool, make_write_tool
 from ragforge.tools.edits.editor import Editor
 from ragforge.tools.edits.journal import Journal
+from ragforge.tools.explore_code import make_explore_tool
 from ragforge.tools.fetch_url import PageFetcher, make_fetch_tool
 from ragforge.tools.git import make_git_tools
 from ragforge.tools.grep_files import make_grep_tool
@@ -34,7 +35,7 @@ from ragforge.tools.permission import Permit
 from ragforge.tools.plan import make_plan_tool
 from ragforge.tools.prompt_files import PromptFile, make_skill_tool
 from ragforge.tools.read_file import make_read_tool
-from ragforge.tools.search_code import make_code_tool, make_explore_tool
+from ragforge.tools.search_code import make_code_tool
 from ragforge.tools.search_files import make_search_tool
 from ragforge.tools.web_search import make_web_search_tool
 from ragforge.tools.workspace import Workspace

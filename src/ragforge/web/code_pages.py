@@ -70,8 +70,11 @@ async def explore(app: App, name: str) -> dict[str, Json] | None:
     """Return the code with a name or at a place, and its neighbours; None if there is none."""
     if not app.code.is_read or not await app.code.is_ingested():
         return None
-    found = await app.code.explore(read_place(name).target)
-    return found if isinstance(found, dict) else None
+    try:
+        found = await app.code.explore(read_place(name).target, source=True)
+    except InputError:
+        return None
+    return None if "file" in found else found  # a file has an outline
 
 
 async def find_touching(app: App, name: str) -> tuple[list[ConversationAbout], str]:

@@ -95,6 +95,19 @@ def test_what_is_used_is_not_shown_twice() -> None:
     assert names == ["add", CHECK]
 
 
+def test_callers_are_shown_by_the_line_with_their_name_if_there_is_room() -> None:
+    near = {excerpt(SMALL["add"]).place: [(AUTH[CHECK], False), (AUTH["AuthService"], False)]}
+    add, caller = show(excerpt(SMALL["add"], 0.8), near=near)
+
+    assert caller.name == CHECK
+    assert caller.text.strip().startswith("def check_password(")
+    assert caller.numbers == (AUTH[CHECK].name_line,)
+    assert caller.found_by == ("calls add",)
+    assert show(excerpt(SMALL["add"], 0.8), near=near, chars=len(add.text) + 5) == [add]
+    shown = show(excerpt(SMALL["add"], 0.8), excerpt(AUTH[CHECK], 0.4), near=near)
+    assert [one.name for one in shown] == ["add", CHECK]
+
+
 class TestInItsFile:
     """In a small window the best place is shown within its file."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ragforge.brain.search.code import CodeHit
+from ragforge.brain.search.exploration import SOURCE_CHARS, cut_source
 from ragforge.search.words.tokenise import WORDS
-from ragforge.tools.search_code import SOURCE_CHARS, CodeFound, Explored
+from ragforge.tools.search_code import CodeFound
 from tests.unit.search.test_extracts import SERVICE, name_all, scopes_of
 
 AUTH = scopes_of("auth.py", SERVICE)
@@ -24,10 +25,10 @@ def test_the_members_of_a_long_class_that_match_are_returned() -> None:
 
 
 def test_a_long_class_that_is_opened_is_its_head_and_an_outline() -> None:
-    found: Any = Explored(AUTH["AuthService"], inner=tuple(INNER)).to_json()
+    source = cut_source(AUTH["AuthService"], INNER, (), SOURCE_CHARS)
 
-    assert found["source"].startswith("@final\nclass AuthService:")
-    assert "14-15  def create_invoice(self, owner)" in found["source"]
+    assert source.startswith("@final\nclass AuthService:")
+    assert "14-15  def create_invoice(self, owner)" in source
 
 
 def test_a_short_function_is_returned_whole() -> None:

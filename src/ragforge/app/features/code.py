@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ragforge.brain.search.code import CodeHit
     from ragforge.brain.search.documents import DocumentHit
     from ragforge.config.settings import Settings
-    from ragforge.domain.code import File, ScopeName
+    from ragforge.domain.code import File, RelationAsked, ScopeName
     from ragforge.domain.reading import Reading
     from ragforge.domain.web import WebPage
     from ragforge.ports.work import Upkeep
@@ -83,18 +83,22 @@ class Code:
         return await self.brain.is_ingested()
 
     async def ingest(
-        self, on_step: OnStep = lambda _: None, files: Sequence[Path] = ()
+        self,
+        on_step: OnStep = lambda _: None,
+        files: Sequence[Path] = (),
+        scip: Path | None = None,
     ) -> tuple[IngestionReport, int]:
         """Bring what is known of the project's code up to date, or of some of its files.
 
         Returns what was done, and how many scopes were embedded. A folder that is not a project
-        is read from now on. Raises InputError for a home directory that was not allowed to be
-        read or a file outside of the project, OSError if the project cannot be listed, ModelError
-        if embedding fails.
+        is read from now on. With the index of an exact indexer, in the format SCIP, relations of
+        the files that have not changed since come from there. Raises InputError for a home
+        directory that was not allowed to be read, a file outside of the project or a damaged
+        index, OSError if the project cannot be listed, ModelError if embedding fails.
         """
         self.trust.allow_by_name()
         paths = [self._locate_file(file) for file in files]
-        return await self.brain.ingest(on_step, paths or None)
+        return await self.brain.ingest(on_step, paths or None, scip)
 
     async def draft_instructions(self) -> str:
         """Return a first AGENTS.md for the project, out of what is known of its code."""
@@ -249,21 +253,25 @@ class Code:
             subdirectory_only=self.settings.agent.memory.subdirectory_only,
         )
 
-    async def explore(self, name: str) -> Json | None:
-        """Return the code with a name, or at `path:line`, with what it uses and what uses it.
+    async def explore(
+        self,
+        name: str,
+        relation: RelationAsked | None = None,
+        depth: int | None = None,
+        *,
+        limit: int | None = None,
+        source: bool = False,
+    ) -> dict[str, Json]:
+        """Return the code with a name, with its callers, members, … or only one of these.
 
-        If several have the name, they are listed. None if there is no such code.
+        The name may be qualified, a path, or `path:line`. If several have it, they are listed.
+        Raises InputError if there is no such code: the message names the most similar.
         """
-        from ragforge.tools.search_code import ExploreArguments, explore_code
+        from ragforge.brain.search.exploration import Question
+        from ragforge.brain.search.explore import explore
 
-        file, _, line = name.strip().rpartition(":")
-        at_line = bool(file) and line.isdecimal() and int(line) > 0
-        wanted = {"file": file, "line": int(line)} if at_line else {"name": name.strip()}
-        try:
-            given = ExploreArguments.model_validate(wanted)
-            return (await explore_code(self.brain, given)).to_json()
-        except InputError:
-            return None
+        asked = Question(name.strip(), relation, depth, limit, source)
+        return (await explore(self.brain.store, self.brain.project_id, asked)).to_json()
 
     async def outline(self, file: str) -> list[ScopeName]:
         """Return what is in a file of the project, in the order of its lines; [] if unknown."""
@@ -281,8 +289,11 @@ class Code:
 
     async def find_users(self, file: str, line: int, limit: int = 3) -> tuple[str, ...]:
         """Return places that use or test the code at a line, as `file:start-end name`."""
-        found = await self.explore(f"{file}:{line}")
-        users = found.get("used_by") if isinstance(found, dict) else None
+        try:
+            found = await self.explore(f"{file}:{line}")
+        except InputError:
+            return ()
+        users = found.get("used_by")
         return tuple(users[:limit]) if isinstance(users, list) else ()
 
     def locate(self, path: Path) -> str:

@@ -163,7 +163,7 @@ class GraphExplorer:
 
     async def _add_relations(self, draft: _Draft, uuid: str) -> None:
         """Add what a scope or file uses, inherits from, imports or lies in, and the reverse."""
-        near = await self.sessions.store.code.relations(RelationFilter(uuid))
+        near = await self.sessions.store.code.relations(RelationFilter([uuid]))
         out = [relation for relation in near if relation.source == uuid]
         back = [relation for relation in near if relation.target == uuid]
         nodes = await self._name_ends([r.target for r in out] + [r.source for r in back])

@@ -38,7 +38,13 @@ def open_brain(
     place = recognised or make_place(root.resolve())
     limits = FileLimits(settings.brain.max_file_bytes, settings.brain.max_files)
     folder = Path(settings.agent.state_dir) / "reading"
-    ingester = Ingester(store, this_process(), limits, folder, REDACTOR)
+
+    def is_trusted() -> bool:
+        from ragforge.app.wiring.trust import FolderTrust
+
+        return FolderTrust.of(settings, root).obeys
+
+    ingester = Ingester(store, this_process(), limits, folder, REDACTOR, is_trusted)
 
     # Most commands need none of what these functions import.
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
+from ragforge.brain.graph.exact import ExactRelations
 from ragforge.brain.graph.exports import ImportedModule
 from ragforge.brain.graph.modules import Modules
 from ragforge.brain.graph.name_index import (
@@ -60,6 +61,7 @@ class ProjectGraph:
         modules: Modules,
         files: Mapping[str, File],
         stored: Mapping[str, File | FileMark],
+        exact: ExactRelations | None = None,
     ) -> None:
         self._root = str(root)
         self._project_id = project_id
@@ -68,6 +70,7 @@ class ProjectGraph:
         self._stored = stored  # all of them
         self._known: dict[str, OutlinedFile | None] = {}
         self._types: dict[tuple[str | None, str], set[tuple[str, str]]] = defaultdict(set)
+        self._exact = exact
         self.missed: set[str] = set()  # files that changed since they were stored
         self._relater = Relater(self._look_up, modules, self._find_types)
 
@@ -91,7 +94,30 @@ class ProjectGraph:
 
     def find_relations(self, paths: Sequence[str]) -> list[Relation]:
         """Return all relations that start at these files and their scopes."""
-        return [relation for path in paths for relation in self._relater.find_relations(path)]
+        return [relation for path in paths for relation in self._find_relations(path)]
+
+    def _find_relations(self, path: str) -> Sequence[Relation]:
+        own = self._relater.find_relations(path)
+        known = self._look_up(path)
+        if self._exact is None or known is None or not known.ids or not self._is_exact(path):
+            return own  # an empty file has no scope
+        targets = {one.target for one in own}
+        files = {
+            uuid: other.path
+            for other in self._known.values()
+            if other is not None
+            for uuid in targets.intersection(other.ids)
+        }
+        return self._exact.replace(known, own, self._look_up, files, self._is_exact)
+
+    def _is_exact(self, path: str) -> bool:
+        """Tell whether the index of an exact indexer describes a file as it is."""
+        stored = self._stored.get(path)
+        return (
+            self._exact is not None
+            and stored is not None
+            and self._exact.is_fresh(path, stored.hash)
+        )
 
     def _look_up(self, path: str) -> OutlinedFile | None:
         if path not in self._known:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from ragforge.brain.files.compare import is_skipped
+from ragforge.brain.files.compare import PARSED, is_skipped
 from ragforge.brain.files.exclusions import FileLimits, SkipReason
 from ragforge.brain.files.walk import SkippedFile, WantedFiles
 from ragforge.brain.ids import make_id
@@ -20,11 +20,12 @@ from ragforge.domain.kinds import STORED, Redactor
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import FILE, PROJECT
 from ragforge.domain.work import Holder
-from ragforge.errors import ProjectNotFound, StoreFull
+from ragforge.errors import InputError, ProjectNotFound, StoreFull
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
+    from ragforge.brain.ingestion.exact_index import ExactIndex, ExactIndexFile
     from ragforge.brain.ingestion.kept_outlines import KeptOutlines
 
 
@@ -51,6 +52,8 @@ class Ingester:
     limits: FileLimits = field(default_factory=FileLimits)
     folder: Path | None = None  # for files from which a later run or another process continues
     redactor: Redactor = STORED  # of what is written there, or shown before it is stored
+    uses_index: Callable[[], bool] = lambda: False
+    """Whether an index of an exact indexer that lies in a project is used."""
 
     def find_wanted(self, project_id: str) -> WantedFiles | None:
         """Return the files that questions about a project want to be read next."""
@@ -63,6 +66,7 @@ class Ingester:
         place: ProjectPlace | None = None,
         paths: Collection[str] | None = None,
         recent: Sequence[str] = (),
+        scip: Path | None = None,
     ) -> IngestionReport:
         """Read new and changed files, forget those that are gone, and relate affected files.
 
@@ -71,7 +75,8 @@ class Ingester:
         Files that questions want are read first, and of others the `recent` ones.
         If it is interrupted at any point, the next run completes the work.
         While another process ingests the same project, it waits, then compares again.
-        Raises OSError if the root cannot be listed.
+        Relations of files that the index `scip` of an exact indexer describes come from there.
+        Raises OSError if the root cannot be listed, InputError if the index cannot be read.
         """
         root = root.resolve()
         place = place or make_place(root)
@@ -84,11 +89,16 @@ class Ingester:
             found = None
             if paths is not None and project.is_whole:
                 found = await self._look_at(root, uuid, paths)
-            found = found or await self._walk(root, project, place, on_step)
+            found = found or await self._walk(root, project, place, on_step, scip)
             return await self._bring_up_to_date(root, project, found, on_step, recent)
 
     async def _walk(
-        self, root: Path, project: Project, place: ProjectPlace, on_step: OnStep
+        self,
+        root: Path,
+        project: Project,
+        place: ProjectPlace,
+        on_step: OnStep,
+        scip: Path | None = None,
     ) -> FoundChanges:
         """Compare all files with those in the store."""
         from ragforge.brain.files.compare import compare
@@ -104,12 +114,52 @@ class Ingester:
         stored = await self.store.records.find(FILE, FileFilter(project.uuid))
         known = {file.path: file for file in stored}
         paths = [file.path for file in walked.files]
+        exact = await self._choose_index(root, project.uuid, scip, paths, known)
         difference = compare(walked.files, known)
-        return FoundChanges(paths, walked.skipped, known, difference, copied=copied)
+        return FoundChanges(paths, walked.skipped, known, difference, copied=copied, exact=exact)
+
+    async def _choose_index(
+        self,
+        root: Path,
+        uuid: str,
+        scip: Path | None,
+        paths: Collection[str],
+        known: dict[str, File],
+    ) -> ExactIndex | None:
+        """Return the index of an exact indexer, and mark the files that it newly concerns."""
+        kept = self._find_index(uuid)
+        if kept is None:
+            if scip is not None:
+                raise InputError("An index needs a folder for files of ingestions.")
+            return None
+        from ragforge.brain.ingestion.exact_index import FILENAME, list_affected
+
+        before = kept.load()
+        uses_found = (root / FILENAME).is_file() and self.uses_index()
+        if before is None and scip is None and not uses_found:
+            return None
+        exact = await asyncio.to_thread(kept.choose, root, scip, uses_found, paths)
+        marked = [
+            path
+            for path in sorted(list_affected(before, exact))
+            if path in known and not is_skipped(known[path])
+        ]
+        if marked:
+            # First: a run that dies now finds the same again.
+            await self.store.code.set_files(uuid, "state", dict.fromkeys(marked, PARSED))
+            known.update((path, replace(known[path], state=PARSED)) for path in marked)
+        if exact != before:
+            kept.save(exact)
+        return exact
+
+    def _find_index(self, project_id: str) -> ExactIndexFile | None:
+        from ragforge.brain.ingestion.exact_index import ExactIndexFile
+
+        return None if self.folder is None else ExactIndexFile(self.folder / f"{project_id}.scip")
 
     async def _look_at(self, root: Path, uuid: str, paths: Collection[str]) -> FoundChanges | None:
         """Compare only the named files; None if all have to be walked."""
-        from ragforge.brain.files.compare import PARSED, Difference, compare, look_at
+        from ragforge.brain.files.compare import Difference, compare, look_at
 
         named = await asyncio.to_thread(look_at, root, paths, self.limits)
         marks = await self.store.code.file_marks(uuid)
@@ -127,7 +177,9 @@ class Ingester:
         there = (marks.keys() | {file.path for file in named.files}).difference(gone)
         if len(there) > self.limits.max_files:
             return None
-        return FoundChanges(there, named.skipped, known, difference, marks)
+        kept = self._find_index(uuid)
+        exact = None if kept is None else kept.load()
+        return FoundChanges(there, named.skipped, known, difference, marks, exact=exact)
 
     async def _bring_up_to_date(
         self,
@@ -142,6 +194,7 @@ class Ingester:
                 project.uuid,
                 files=len(found.known if found.marks is None else found.marks),
                 skipped=(*found.skipped, *list_left_out(found.known.values())),
+                exact=found.exact,
                 before=project,
                 after=project,
             )
@@ -166,7 +219,7 @@ class Ingester:
         reported = {file.path for file in report.skipped}
         others = (run.new[path] for path in found.known if path in run.new and path not in reported)
         skipped = (*report.skipped, *list_left_out(others))
-        return replace(report, copied=found.copied, skipped=skipped)
+        return replace(report, copied=found.copied, skipped=skipped, exact=found.exact)
 
     def _find_outlines(self, project_id: str) -> KeptOutlines | None:
         from ragforge.brain.ingestion.kept_outlines import KeptOutlines
@@ -186,6 +239,8 @@ class Ingester:
         ):
             if (outlines := self._find_outlines(project.uuid)) is not None:
                 outlines.drop()
+            if under is None and (index := self._find_index(project.uuid)) is not None:
+                index.save(None)
             where = FileFilter(project.uuid, under=under)
             files = [file.path for file in await self.store.records.find(FILE, where)]
             if under is None:

@@ -252,7 +252,13 @@ class IngestionRun:
             await self._set_parsed(unmarked)
         stored: dict[str, File | FileMark] = {**(self.marks or {}), **settled}
         read = await self._load_kept(stored) | self.read
-        graph = ProjectGraph(self.root, self.project_id, read, self.modules, settled, stored)
+        exact = self.found.exact
+        relations = None
+        if exact is not None and wanted & exact.fresh.keys():
+            relations = await asyncio.to_thread(exact.load, self.root)
+        graph = ProjectGraph(
+            self.root, self.project_id, read, self.modules, settled, stored, relations
+        )
         await graph.load_types(self.store.records, wanted)
         paths = sorted(wanted)
         for start in range(0, len(paths), RELATED_TOGETHER):

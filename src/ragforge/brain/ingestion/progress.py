@@ -20,6 +20,7 @@ from ragforge.records import dataclass
 if TYPE_CHECKING:
     from ragforge.brain.files.compare import Difference
     from ragforge.brain.files.walk import SkippedFile
+    from ragforge.brain.ingestion.exact_index import ExactIndex
     from ragforge.domain.code import File, FileMark
 
 LEASE = timedelta(seconds=30)
@@ -83,6 +84,7 @@ class IngestionReport:
     related: int = 0  # files whose relations were made again
     skipped: tuple[SkippedFile, ...] = ()
     copied: int = 0  # files that another checkout of the project had
+    exact: ExactIndex | None = None  # of an exact indexer, from which relations come
     changed: tuple[str, ...] = field(default=(), compare=False)  # paths of those that were read
     before: Project | None = field(default=None, compare=False)  # as the run found it
     after: Project | None = field(default=None, compare=False)  # as the run left it
@@ -103,6 +105,7 @@ class FoundChanges:
     difference: Difference
     marks: Mapping[str, FileMark] | None = None  # of all files, if only some were compared
     copied: int = 0  # files that another checkout of the project had
+    exact: ExactIndex | None = None  # of an exact indexer, from which relations come
 
 
 OnStep: TypeAlias = Callable[[IngestionStep], None]

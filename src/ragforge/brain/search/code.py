@@ -213,7 +213,7 @@ class CodeFinder:
     async def find_neighbours(self, scope_id: str) -> list[Neighbour]:
         """Return what a scope uses, what uses it, what it inherits and what holds it."""
         kinds: list[RelationKind] = ["CONSUMES", "INHERITS_FROM", "HAS_PARENT"]
-        near = await self.code.relations(RelationFilter(scope_id, kinds=kinds))
+        near = await self.code.relations(RelationFilter([scope_id], kinds=kinds))
         found: list[tuple[str, RelationKind, Direction]]
         found = [(one.target, one.kind, "out") for one in near if one.source == scope_id]
         found += [(one.source, one.kind, "in") for one in near if one.target == scope_id]

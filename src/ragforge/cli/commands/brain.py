@@ -13,7 +13,7 @@ import typer
 
 from ragforge.cli.guard import EndingSignals
 from ragforge.cli.loading import get_current_directory, load
-from ragforge.cli.options import JsonOption, PathArgument, argument, flag
+from ragforge.cli.options import JsonOption, PathArgument, argument, flag, option
 from ragforge.cli.progress import show_ingestion
 from ragforge.cli.state import open_code_in, open_here
 from ragforge.cli.trust_questions import require_reading, settle_reading
@@ -40,6 +40,9 @@ def ingest(
     *,
     verbose: bool = flag("--verbose -v", "List the files that are left out, and why."),
     yes: bool = flag("--yes -y", "Read it even if it is a home, or not a project."),
+    scip: Path | None = option(
+        "--scip FILE", "Take relations from the index of an exact indexer (SCIP)."
+    ),
     background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -51,9 +54,12 @@ def ingest(
     async def run() -> tuple[IngestionReport, int]:
         async with open_code_in(folder, settings) as code:
             with ending.cancel_task(), show_ingestion() as on_step:
-                return await code.ingest(on_step, files)
+                return await code.ingest(on_step, files, scip and (here / scip))
 
+    here = get_current_directory()
     folder, files = _split_files(paths or [])
+    if scip is not None and files:
+        raise typer.BadParameter("an index is read with the whole project", param_hint="--scip")
     settings = load().settings
     require_reading(settings, folder, bool(paths) and not files, yes)
     try:

@@ -44,6 +44,8 @@ def test_hits_of_searches_are_found_at_their_line() -> None:
     ]
     one = {"place": "b.py:2-8 f", "source": "…", "used_by": ["c.py:1-2 g"]}
     assert traces("explore_code", {"name": "f"}, one) == [Trace("found", "b.py", 2, 8)]
+    several = {"several": 2, "answers": [{"place": "b.py:2-8 f", "callers": ["c.py: g:1"]}]}
+    assert traces("explore_code", {"name": "f"}, several) == [Trace("found", "b.py", 2, 8)]
 
 
 def test_the_output_of_a_command_is_found_line_by_line() -> None:

@@ -116,11 +116,15 @@ def _add_pages(where: CypherFilter, pages: bool | None) -> None:
 
 
 def _add_scope_place(where: CypherFilter, place: Any) -> None:
-    project_id, files, names = place
+    project_id, files, names, inside = place
     where.parameters["project_id"] = project_id
     if names is not None:
         where.match = f"UNWIND $keys AS key CALL (key) {{ {_NAMED} }} WITH DISTINCT n"
         where.parameters["keys"] = [index_key(name) for name in names]
+        where.any_of("file", files)
+    elif inside is not None:
+        where.match = f"CALL () {{ {_INSIDE} }} WITH n"
+        where.parameters["inside"] = f"{inside}."
         where.any_of("file", files)
     elif files is not None:
         where.match = f"""UNWIND $files AS path
@@ -142,6 +146,11 @@ _NAMED = " UNION ".join(
         USING INDEX n:{label}(project_id, {key}) RETURN n"""
     for label in SCOPE_LABELS.split("|")
     for key in ("name_key", "qualified_name_key")
+)
+_INSIDE = " UNION ".join(
+    f"""MATCH (n:{label}) WHERE n.project_id = $project_id
+          AND n.qualified_name_key STARTS WITH $inside RETURN n"""
+    for label in SCOPE_LABELS.split("|")
 )
 _OUTSIDE = "n.level = 1 AND NOT EXISTS { (:Summary)-[:SUMMARIZES]->(n) }"
 _SPECIAL: Mapping[tuple[str, str], Special] = {

@@ -35,17 +35,23 @@ async def read_relations(tx: Transaction, where: RelationFilter) -> list[Relatio
     types = "|".join(kind for kind in RELATION_KINDS if where.kinds is None or kind in where.kinds)
     if not types:
         return []
-    if where.node_id is not None:
-        starts = (f"MATCH (n:{_NODES} {{uuid: $id}})", f"MATCH (n:{LIBRARY_LABEL} {{name: $id}})")
+    if where.nodes is not None:
+        starts = (
+            f"MATCH (n:{_NODES}) WHERE n.uuid IN $nodes",
+            f"MATCH (n:{LIBRARY_LABEL}) WHERE n.name IN $nodes",
+        )
     else:
         files = f"MATCH (n:{FILE_LABELS}) WHERE n.project_id = $project AND n.path IN $paths"
         starts = (files, f"{files} MATCH (n)<-[:DEFINED_IN]-(s:{SCOPE_LABELS}) WITH s AS n")
-    side = "-" if where.node_id is not None else "->"
+    side = "-" if where.nodes is not None else "->"
     query = " UNION ".join(
         f"{start} MATCH (n)-[e:{types}]{side}() RETURN {_EDGE}" for start in starts
     )
     found = await tx.rows(
-        query, id=where.node_id, project=where.project_id, paths=list(where.files)
+        query,
+        nodes=list(where.nodes or ()),
+        project=where.project_id,
+        paths=list(where.files),
     )
     return sorted((Relation(*row.values()) for row in found), key=astuple)
 

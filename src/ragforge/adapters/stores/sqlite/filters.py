@@ -107,9 +107,12 @@ def _add_pages(where: SqlFilter, pages: bool | None, _: str | None) -> None:
 
 
 def _add_scope_place(where: SqlFilter, place: Any, _: str | None) -> None:
-    project_id, files, names = place
+    project_id, files, names, inside = place
     if names is None:
         where.add("o.project_id = ?", project_id)
+        if inside is not None:  # "/" follows "."
+            where.add("o.qualified_name > ?", f"{inside}.")
+            where.add("o.qualified_name < ?", f"{inside}/")
     else:
         # By both names in one condition, SQLite would read all scopes in the order of their files.
         where.add(

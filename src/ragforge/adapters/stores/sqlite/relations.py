@@ -57,14 +57,18 @@ def _find_known(
     return found
 
 
+_LEAVE, _REACH = (f"{end} IN (SELECT value FROM json_each(:nodes))" for end in ("source", "target"))
+
+
 def read(connection: apsw.Connection, where: RelationFilter) -> list[Relation]:
     """Return the relations that pass a filter, by kind, source and target."""
-    check_text("node_id", where.node_id)
+    for node in where.nodes or ():
+        check_text("nodes", node)
     of_kinds = "" if where.kinds is None else "AND kind IN (SELECT value FROM json_each(:kinds))"
-    ends = (_OF_FILES,) if where.node_id is None else ("source = :node", "target = :node")
+    ends = (_OF_FILES,) if where.nodes is None else (_LEAVE, _REACH)
     parts = [f"SELECT kind, source, target FROM relation WHERE {end} {of_kinds}" for end in ends]
     given = {
-        "node": where.node_id,
+        "nodes": as_json(where.nodes or ()),
         "project": where.project_id,
         "files": as_json(where.files),
         "kinds": as_json(where.kinds or ()),
