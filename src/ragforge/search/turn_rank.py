@@ -42,8 +42,8 @@ FILE_TURNS, SESSION_FILES = 5, 30
 
 REACH = 4
 """How many turns away a word may occur."""
-LENT = 0.75
-MIN_LENT = 0.4
+LENT = 0.8
+MIN_LENT = 0.5
 """How much of a word's weight is left with each turn of distance, for a turn without words and for
 an endless one: a long turn names its subject itself."""
 HALF_WORDS = 100

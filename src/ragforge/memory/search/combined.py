@@ -91,8 +91,9 @@ async def search_conversation_history(
         memory.list_standing(where) if unlisted else _find_nothing(),
         search_summaries(memory, query, where, wanted, max_results),
     )
-    nearest = merge_nearest(nearest, found.nearest)
-    closeness = _measure_closeness([*nearest, *summaries.nearest], memory.threshold)
+    all_near = (*nearest, *found.nearest, *summaries.nearest)
+    closeness = _measure_closeness(all_near, memory.threshold)
+    nearest = merge_nearest(nearest, found.nearest, memory.threshold)
     wording = expand_query(query, WORDS)
     likely = estimate_memory_relevance(wording, by_words, closeness)
     if relevant_only and not deserves_memories(query, wording, by_words, likely, bool(session)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from ragforge.concurrency import gather_or_cancel
@@ -52,6 +52,8 @@ NEAREST = 300
 """How many turns a search by meaning returns. Turns found by words should be among them."""
 MEANING_OF_PIECES = 1.4
 """The factor for the weight of meaning where turns are long: most of their words are details."""
+PIECE_NEARNESS = 0.6
+"""The share of the best piece in how near a long turn is; the rest is that of the whole turn."""
 STANDING_PLACES = 3
 STANDING_BONUS = 0.2
 """This number of turns with standing instructions gets this share of the best score by words."""
@@ -117,7 +119,7 @@ class MemorySearch:
         (by_words, nearest), found, listed = await gather_or_cancel(
             self.match(query, where, limit), self.find_signals(query, where), list_standing()
         )
-        nearest = merge_nearest(nearest, found.nearest)
+        nearest = merge_nearest(nearest, found.nearest, self.threshold)
         near, weight = self.scale_nearest(nearest, limit), self.meaning_weight
         wanted = limit + SPARE_TURNS
         mixed = mix_turns(
@@ -231,10 +233,18 @@ class MemorySearch:
         return turns
 
 
-def merge_nearest(turns: Sequence[Match], pieces: Sequence[Match]) -> list[Match]:
-    """Return the nearest turns, best first. Of a long one its best piece tells how near it is."""
-    nearest = {match.id: match for match in (*turns, *pieces)}
-    return sorted(nearest.values(), key=lambda match: -match.score)
+def merge_nearest(turns: Sequence[Match], pieces: Sequence[Match], threshold: float) -> list[Match]:
+    """Return the nearest turns, best first. Of a long one its best piece counts more than all.
+
+    A turn or piece that was not found is taken to be at the threshold.
+    """
+    whole = {match.id: match.score for match in turns}
+    mixed = {
+        id_: PIECE_NEARNESS * score + (1 - PIECE_NEARNESS) * whole.get(id_, threshold)
+        for id_, score in ((match.id, match.score) for match in pieces)
+    }
+    nearest = [Match(id_, score) for id_, score in {**whole, **mixed}.items()]
+    return sorted(nearest, key=attrgetter("score"), reverse=True)
 
 
 def mix_turns(
