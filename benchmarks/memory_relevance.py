@@ -42,7 +42,7 @@ from benchmarks.relevance import written
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
-from ragforge.domain.hits import WordMatches
+from ragforge.domain.hits import MIN_RELEVANCE, WordMatches
 from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.search import combined
@@ -51,7 +51,6 @@ from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.memory_relevance import (
-    MIN_RELEVANCE,
     asks_about_past,
     count_words,
     estimate_memory_relevance,
@@ -66,17 +65,17 @@ HITS = 60
 PEOPLE, CODE = "/people", "/code"
 OTHER_QUESTIONS = 150
 SHARES = {
-    "its own questions": 0.15,
+    "its own questions": 0.25,
     "code questions": 0.05,
     "people's questions of code": 0.05,
     "off choose of code": 0.02,
     "off choose": 0.02,
     "desk dev": 0.22,
     "desk prompts that name something": 0.13,
-    "desk: other repositories": 0.11,
+    "desk: other repositories": 0.22,
     "desk: off choose": 0.09,
     "desk: dev general knowledge": 0.08,
-    "desk: dev other projects": 0.08,
+    "desk: dev other projects": 0.16,
 }
 """How much each kind of message counts in the fit, however many there are."""
 HELD = {"desk held", "desk: held general knowledge", "desk: held other projects"}

@@ -27,13 +27,13 @@ from benchmarks.desk.silence import read_prompts
 from benchmarks.measure import save
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.domain.notes import NoteFilter
 from ragforge.domain.projects import ProjectPlace
 from ragforge.memory import notes
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.notes import Notebook
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.memory_relevance import MIN_RELEVANCE
 from ragforge.search.question.message_kinds import needs_nothing
 from ragforge.search.relevance import Evidence, RelevantKind, estimate
 from ragforge.search.words.tokenise import WORDS
@@ -42,8 +42,8 @@ FILE = DESK.with_name("notes.jsonl")
 PLACE = ProjectPlace(("/project",), "/project")
 OWN = "messages about a note"
 ELSEWHERE = "questions about another project"
-OWN_WEIGHT = 2.0
-"""About a third of all messages is taken to be about some note."""
+OWN_WEIGHT = 1.6
+"""About three in ten messages are taken to be about some note."""
 BINS = 5
 
 

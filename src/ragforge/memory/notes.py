@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ragforge.domain.authors import Identity, Visibility, make_author_key
-from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit
+from ragforge.domain.hits import MIN_RELEVANCE, NOTE_CONFIDENCE, NoteHit
 from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import CONVERSATION, NOTE
@@ -19,7 +19,6 @@ from ragforge.memory.sessions import resolve_id
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.search.memory_relevance import MIN_RELEVANCE
 from ragforge.search.question.message_kinds import needs_nothing
 from ragforge.search.question.wording import count_shared, expand_query
 from ragforge.search.relevance import Evidence, estimate

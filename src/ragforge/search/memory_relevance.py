@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from ragforge.domain import bm25
-from ragforge.domain.hits import WordMatches
+from ragforge.domain.hits import MIN_RELEVANCE, WordMatches
 from ragforge.patterns import compile_on_use
 from ragforge.search.question.message_kinds import is_small_talk
 from ragforge.search.question.wording import Wording
@@ -19,8 +19,6 @@ from ragforge.search.turn_rank import merge_groups, name_groups
 from ragforge.search.words.scripts import strip_accents
 from ragforge.search.words.tokenise import WORDS
 
-MIN_RELEVANCE = 0.4
-"""A less likely message gets no memories."""
 FEWEST_TURNS = 1_000
 """Weights are computed for at least this many turns: in a small memory every word is rare."""
 MAX_HELD = 20.0

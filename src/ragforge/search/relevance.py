@@ -40,14 +40,14 @@ _CODE_BY_WORDS = Evidence(0.0, 2.59, -4.66, 2.64, 1.69, 0.49)
 WEIGHTS: dict[RelevantKind, Weights] = {
     "code": Weights(-1.43, _CODE),
     "documents": Weights(-2.18, _CODE),
-    "memory": Weights(-2.64, Evidence(4.86, 2.88, -3.21)),
-    "notes": Weights(-1.12, Evidence(5.0, 0.9)),
+    "memory": Weights(-3.01, Evidence(5.02, 2.44, -2.77)),
+    "notes": Weights(-1.33, Evidence(5.0, 0.9)),
 }
 WEIGHTS_BY_WORDS: dict[RelevantKind, Weights] = {
     "code": Weights(-1.1, _CODE_BY_WORDS),
     "documents": Weights(-1.85, _CODE_BY_WORDS),
-    "memory": Weights(-0.91, Evidence(0.0, 4.26, -4.4)),
-    "notes": Weights(-1.52, Evidence(0.0, 4.94)),
+    "memory": Weights(-1.18, Evidence(0.0, 3.73, -3.88)),
+    "notes": Weights(-1.73, Evidence(0.0, 4.94)),
 }
 """Without vectors."""
 
