@@ -194,12 +194,9 @@ class RankedTurn(NamedTuple):
     has_words: bool  # whether it contains a word itself; else only its neighbours do
 
 
-def rank_turns(found: WordMatches, without: Collection[str] = ()) -> list[RankedTurn]:
-    """Return the turns by their words and their neighbours', best first.
-
-    Turns `without` are ignored as neighbours too.
-    """
-    matches = [match for match in found.matches if match.id not in without]
+def rank_turns(found: WordMatches) -> list[RankedTurn]:
+    """Return the turns by their words and their neighbours', best first."""
+    matches = found.matches
     weights = weigh_words(found)
     if not matches or not weights:
         return []

@@ -277,7 +277,9 @@ async def _find_around_event(
         return []
     return [
         TimeSpan(None, hit.timestamp) if event.is_before else TimeSpan(hit.timestamp, None)
-        for hit in await memory.search_turns(event.text, where, 1, standing=standing)
+        for hit in await search_conversation_history(
+            memory, event.text, where, max_results=1, levels=(0,), standing=standing
+        )
     ]
 
 

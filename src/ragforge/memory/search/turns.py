@@ -8,7 +8,6 @@ from itertools import islice
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordMatches
 from ragforge.domain.schema import TURN
@@ -99,33 +98,6 @@ class MemorySearch:
 
     store: Store
     embedder: Embedder | None
-
-    async def search_turns(
-        self,
-        query: str,
-        where: MemoryFilter,
-        limit: int,
-        without: Collection[str] = (),
-        standing: Collection[str] | None = None,
-    ) -> list[TurnHit]:
-        """Return the turns that are relevant to the query, best first, except those `without`.
-
-        `standing` are the turns with standing instructions, if they are listed already.
-        """
-
-        async def list_standing() -> Collection[str]:
-            return await self.list_standing(where) if standing is None else standing
-
-        (by_words, nearest), found, listed = await gather_or_cancel(
-            self.match(query, where, limit), self.find_signals(query, where), list_standing()
-        )
-        nearest = merge_nearest(nearest, found.nearest, self.threshold)
-        near, weight = self.scale_nearest(nearest, limit), self.meaning_weight
-        wanted = limit + SPARE_TURNS
-        mixed = mix_turns(
-            by_words, near, wanted, weight, found.signals, without=without, standing=listed
-        )
-        return await self.read_turns(mixed, limit)
 
     async def find_signals(
         self, query: str, where: MemoryFilter, session: SessionSoFar = NO_SESSION
@@ -254,7 +226,6 @@ def mix_turns(
     meaning_weight: float,
     signals: TurnSignals | None = None,
     min_score: float = 0.0,
-    without: Collection[str] = (),
     standing: Collection[str] = (),
     in_time: Collection[str] = (),
 ) -> list[TurnCandidate]:
@@ -266,7 +237,7 @@ def mix_turns(
     scores: dict[str, float] = {}
     has_words: dict[str, bool] = {}
     signals = signals or TurnSignals()
-    for id_, score, holds in rank_turns(by_words, without):
+    for id_, score, holds in rank_turns(by_words):
         scores[id_] = score
         has_words[id_] = holds
     scores = signals.mix_pieces(scores)
@@ -275,13 +246,7 @@ def mix_turns(
     if scores and (nearest := max(near.values(), default=0.0)):
         scale = max(scores.values()) / nearest
         near = {id_: score * scale for id_, score in near.items()}
-    mixed = {
-        id_: score
-        for id_, score in sort_scores(
-            signals.add_to(mix_scores(scores, near, meaning_weight))
-        ).items()
-        if id_ not in without
-    }
+    mixed = sort_scores(signals.add_to(mix_scores(scores, near, meaning_weight)))
     raised = set(islice((id_ for id_ in mixed if id_ in standing), STANDING_PLACES))
     if raised or in_time:
         best = max(scores.values(), default=1.0)
