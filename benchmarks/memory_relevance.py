@@ -11,7 +11,7 @@ belong to it; to it do not belong questions about other repositories and prompts
 Reported: which share of each kind of message gets past turns, how much of LoCoMo's evidence is
 among the first 60 hits before and after what is not relevant is left out, and what share of the
 messages that are estimated at a tenth belongs to the memory. `--fit` prints the weights of a
-logistic regression for `ragforge.search.memory_relevance`, `--picture` draws the reliability curve
+logistic regression for `ragforge.search.relevance`, `--picture` draws the reliability curve
 of the messages that took no part in it.
 """
 
@@ -22,16 +22,15 @@ import asyncio
 import os
 import statistics
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
-
 from benchmarks import memory_recall
+from benchmarks.calibration import Judged, fit, measure_reliability
 from benchmarks.desk import questions as desk_questions
 from benchmarks.desk.__main__ import CACHE, CUT_OFFS, PROMPTS, make_end, prepare
 from benchmarks.desk.replay import plan
@@ -43,7 +42,7 @@ from benchmarks.relevance import written
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
-from ragforge.domain.hits import WordMatches
+from ragforge.domain.hits import MIN_RELEVANCE, WordMatches
 from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.search import combined
@@ -52,8 +51,6 @@ from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.memory_relevance import (
-    MIN_RELEVANCE,
-    MemoryEvidence,
     asks_about_past,
     count_words,
     estimate_memory_relevance,
@@ -61,29 +58,29 @@ from ragforge.search.memory_relevance import (
 )
 from ragforge.search.question.message_kinds import needs_nothing
 from ragforge.search.question.wording import Wording
+from ragforge.search.relevance import Evidence
 from ragforge.search.words.tokenise import WORDS
 
 HITS = 60
 PEOPLE, CODE = "/people", "/code"
 OTHER_QUESTIONS = 150
 SHARES = {
-    "its own questions": 0.15,
+    "its own questions": 0.25,
     "code questions": 0.05,
     "people's questions of code": 0.05,
     "off choose of code": 0.02,
     "off choose": 0.02,
     "desk dev": 0.22,
     "desk prompts that name something": 0.13,
-    "desk: other repositories": 0.11,
+    "desk: other repositories": 0.22,
     "desk: off choose": 0.09,
     "desk: dev general knowledge": 0.08,
-    "desk: dev other projects": 0.08,
+    "desk: dev other projects": 0.16,
 }
 """How much each kind of message counts in the fit, however many there are."""
 HELD = {"desk held", "desk: held general knowledge", "desk: held other projects"}
 """Kinds for the reliability curve, in addition to the messages of a check."""
 ABOUT = {"its own questions", "desk dev", "desk held", "desk prompts that name something"}
-BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,7 @@ class Asked:
 
     kind: str
     text: str
-    evidence: MemoryEvidence
+    evidence: Evidence
     relevance: float
     recall: float  # the share of its evidence among the hits
 
@@ -134,7 +131,7 @@ def messages(
 async def ask(
     finder: MemorySearch, kind: str, project: str, text: str, evidence: frozenset[str]
 ) -> Asked:
-    seen: list[tuple[float, MemoryEvidence]] = []
+    seen: list[tuple[float, Evidence]] = []
 
     def keep(wording: Wording, found: WordMatches, nearest: float | None) -> float:
         likely = estimate_memory_relevance(wording, found, nearest)
@@ -180,46 +177,32 @@ async def ask_desk(repository: Path, repos: Sequence[Repository]) -> list[Asked]
     return asked
 
 
-def fit(asked: Sequence[Asked], by_meaning: bool) -> list[float]:
-    """Return the bias and the weights of the evidence: a logistic regression."""
-    chosen = [one for one in asked if one.kind in SHARES and not needs_nothing(one.text)]
-    counts = {kind: sum(one.kind == kind for one in chosen) for kind in SHARES}
-    table = np.array([[1.0, *one.evidence][: 3 + by_meaning] for one in chosen])
-    about = np.array([float(one.kind in ABOUT) for one in chosen])
-    shares = np.array([SHARES[one.kind] / counts[one.kind] for one in chosen])
-    shares /= shares.sum()
-    keep = 2e-3 * np.diag([0.0, *np.ones(table.shape[1] - 1)])
-    weights = np.zeros(table.shape[1])
-    for _ in range(50):
-        likely = 1 / (1 + np.exp(-table @ weights))
-        slope = table.T @ (shares * (likely - about)) + keep @ weights
-        bend = (table * (shares * likely * (1 - likely))[:, None]).T @ table + keep
-        weights -= np.linalg.solve(bend, slope)
-    fitted: list[float] = weights.round(2).tolist()
-    return fitted
+def judge(asked: Sequence[Asked]) -> list[Judged]:
+    """Return the messages of the fit; each kind counts its share, however many there are."""
+    some = [one for one in asked if one.kind in SHARES and not needs_nothing(one.text)]
+    counts = Counter(one.kind for one in some)
+    return [
+        Judged(
+            one.evidence[:3], one.relevance, one.kind in ABOUT, SHARES[one.kind] / counts[one.kind]
+        )
+        for one in some
+    ]
 
 
-def measure_reliability(asked: Sequence[Asked]) -> list[tuple[float, float, int]]:
-    """Return for each tenth the mean estimate, the share that belongs there, and how many.
-
-    Of messages that took no part in the fit; those that belong count as much as the others.
-    """
-    chosen = [
+def judge_unseen(asked: Sequence[Asked]) -> list[Judged]:
+    """Return the messages that took no part in the fit; those that belong count as much."""
+    some = [
         one
         for one in asked
         if (one.kind in HELD or "check" in one.kind) and not needs_nothing(one.text)
     ]
-    about = sum(one.kind in ABOUT for one in chosen)
-    worth = {True: 1 / max(about, 1), False: 1 / max(len(chosen) - about, 1)}
-    found = []
-    for place in range(BINS):
-        some = [one for one in chosen if min(int(one.relevance * BINS), BINS - 1) == place]
-        if some:
-            weights = [worth[one.kind in ABOUT] for one in some]
-            there = sum(w for w, one in zip(weights, some, strict=True) if one.kind in ABOUT)
-            mean = sum(w * one.relevance for w, one in zip(weights, some, strict=True))
-            found.append((mean / sum(weights), there / sum(weights), len(some)))
-    return found
+    about = sum(one.kind in ABOUT for one in some)
+    worth = {True: 1 / max(about, 1), False: 1 / max(len(some) - about, 1)}
+    return [
+        Judged(one.evidence, one.relevance, is_about, worth[is_about])
+        for one in some
+        for is_about in (one.kind in ABOUT,)
+    ]
 
 
 def draw(curve: Sequence[tuple[float, float, int]], file: Path) -> None:
@@ -283,13 +266,15 @@ async def run(chosen: argparse.Namespace, folder: Path) -> None:
     if chosen.desk is not None:
         asked += await ask_desk(chosen.desk, repos)
     results = report(asked)
-    results["reliability"] = curve = measure_reliability(asked)
+    results["reliability"] = curve = measure_reliability(judge_unseen(asked))
     for estimate, share, count in curve:
         print(f"estimated {estimate:.2f}: {share:.2f} of {count}")
     if chosen.picture is not None:
         draw(curve, chosen.picture)
     if chosen.fit:
-        results["weights"] = {"with vectors": fit(asked, True), "words alone": fit(asked, False)}
+        judged = judge(asked)
+        by_words = [one._replace(evidence=one.evidence[1:]) for one in judged]
+        results["weights"] = {"with vectors": fit(judged), "words alone": fit(by_words)}
         print(results["weights"])
     print(f"saved to {save('memory-relevance', results)}")
 

@@ -6,7 +6,7 @@
 The prompts for silence of `benchmarks.desk` are about none of them, nor are its questions, which
 are those of another project. Reported: for how many messages their own note comes first, which
 share of each kind gets a note, and how reliable the estimate is. `--fit` prints the weights of a
-logistic regression for `ragforge.search.memory_relevance`.
+logistic regression for `ragforge.search.relevance`.
 """
 
 from __future__ import annotations
@@ -20,36 +20,31 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-import numpy as np
-
+from benchmarks import calibration
+from benchmarks.calibration import Judged
 from benchmarks.desk.questions import FILE as DESK
 from benchmarks.desk.silence import read_prompts
 from benchmarks.measure import save
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.domain.notes import NoteFilter
 from ragforge.domain.projects import ProjectPlace
 from ragforge.memory import notes
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.notes import Notebook
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.memory_relevance import (
-    MAX_SHARED,
-    MIN_RELEVANCE,
-    NEARER_NOTES,
-    estimate_note_relevance,
-)
 from ragforge.search.question.message_kinds import needs_nothing
+from ragforge.search.relevance import Evidence, RelevantKind, estimate
 from ragforge.search.words.tokenise import WORDS
 
 FILE = DESK.with_name("notes.jsonl")
 PLACE = ProjectPlace(("/project",), "/project")
 OWN = "messages about a note"
 ELSEWHERE = "questions about another project"
-OWN_WEIGHT = 2.0
-"""About a third of all messages is taken to be about some note."""
+OWN_WEIGHT = 1.6
+"""About three in ten messages are taken to be about some note."""
 BINS = 5
-STEPS, PENALTY = 50, 2e-3
 
 
 class Asked(NamedTuple):
@@ -58,7 +53,13 @@ class Asked(NamedTuple):
     kind: str
     is_first: bool
     estimate: float
-    evidence: tuple[float, float]  # how near, and how many words are shared
+    evidence: Evidence
+
+    @property
+    def judged(self) -> Judged:
+        about = self.kind == OWN
+        weight = OWN_WEIGHT if about else 1.0
+        return Judged(self.evidence[:2], self.estimate, about, weight)
 
 
 async def ask_all(folder: Path) -> list[Asked]:
@@ -81,18 +82,18 @@ async def ask_all(folder: Path) -> list[Asked]:
 
 
 async def ask(book: Notebook, kind: str, text: str, note: str) -> Asked:
-    seen: dict[float, tuple[float, float]] = {}
+    seen: dict[float, Evidence] = {}
 
-    def estimate(shared: int, share: float, nearest: float) -> float:
-        likely = estimate_note_relevance(shared, share, nearest)
-        seen[likely] = nearest, min(shared / MAX_SHARED, 1.0)
+    def keep(kind: RelevantKind, evidence: Evidence, by_meaning: bool) -> float:
+        likely = estimate(kind, evidence, by_meaning)
+        seen[likely] = evidence
         return likely
 
-    with patch.object(notes, "estimate_note_relevance", estimate):
+    with patch.object(notes, "estimate", keep):
         hits = await book.search(text, NoteFilter(PLACE.ids), 24)
     wanted = [hit for hit in hits if not note or hit.note.text == note]
     if not wanted or needs_nothing(text):
-        return Asked(kind, False, 0.0, (-NEARER_NOTES, 0.0))
+        return Asked(kind, False, 0.0, Evidence())
     score = wanted[0].score
     return Asked(kind, wanted[0] is hits[0], score, seen[score])
 
@@ -104,31 +105,11 @@ def report(asked: Sequence[Asked]) -> dict[str, Any]:
     for kind in dict.fromkeys(one.kind for one in asked):
         given = [one.estimate >= MIN_RELEVANCE for one in asked if one.kind == kind]
         results[f"{kind}, {len(given)}"] = round(sum(given) / len(given), 3)
-    for place in range(BINS):
-        some = [one for one in asked if min(int(one.estimate * BINS), BINS - 1) == place]
-        weights = [OWN_WEIGHT if one.kind == OWN else 1.0 for one in some]
-        about = sum(OWN_WEIGHT for one in some if one.kind == OWN)
-        mean = np.average([one.estimate for one in some], weights=weights)
-        results[f"estimated {mean:.2f}, {len(some)}"] = round(about / sum(weights), 2)
+    for mean, about, count in calibration.measure_reliability((a.judged for a in asked), BINS):
+        results[f"estimated {mean:.2f}, {count}"] = about
     for name, value in results.items():
         print(f"{name}: {value}")
     return results
-
-
-def fit(asked: Sequence[Asked]) -> list[float]:
-    """Return the bias and the weights of the evidence: a logistic regression."""
-    table = np.array([[1.0, *one.evidence] for one in asked if one.estimate])
-    about = np.array([float(one.kind == OWN) for one in asked if one.estimate])
-    shares = np.where(about, OWN_WEIGHT, 1.0) / np.where(about, OWN_WEIGHT, 1.0).sum()
-    keep = PENALTY * np.diag([0.0, 1.0, 1.0])
-    weights = np.zeros(3)
-    for _ in range(STEPS):
-        likely = 1 / (1 + np.exp(-table @ weights))
-        slope = table.T @ (shares * (likely - about)) + keep @ weights
-        bend = (table * (shares * likely * (1 - likely))[:, None]).T @ table + keep
-        weights -= np.linalg.solve(bend, slope)
-    fitted: list[float] = weights.round(2).tolist()
-    return fitted
 
 
 def main() -> None:
@@ -139,7 +120,7 @@ def main() -> None:
         asked = asyncio.run(ask_all(Path(folder)))
     results = report(asked)
     if chosen.fit:
-        print(f"weights: {fit(asked)}")
+        print(f"weights: {calibration.fit([one.judged for one in asked if one.estimate])}")
     print(f"saved to {save('notes', results)}")
 
 

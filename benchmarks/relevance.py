@@ -29,8 +29,8 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from numpy.typing import NDArray
 
+from benchmarks.calibration import Judged, fit, measure_reliability
 from benchmarks.context import DJANGO, open_on
 from benchmarks.desk import questions as desk_questions
 from benchmarks.desk.__main__ import CACHE, make_end, prepare
@@ -40,15 +40,14 @@ from benchmarks.peers import Repository, add_places, check_out, repositories
 from ragforge.app import App
 from ragforge.brain.search import code
 from ragforge.domain.hits import MIN_RELEVANCE
-from ragforge.search import relevance
+from ragforge.search import code_relevance
+from ragforge.search.code_relevance import gather_evidence
 from ragforge.search.question.message_kinds import needs_nothing
-from ragforge.search.relevance import Evidence, gather_evidence, weigh
+from ragforge.search.relevance import Evidence, estimate
 
 QUESTIONS = Path(__file__).parent / "questions"
 LOCOMO_EACH, OTHERS_EACH, DESK_PROMPTS = 25, 60, 80
 """How many of LoCoMo's questions, and of other repositories', are asked of each repository."""
-RIDGE = 1e-3
-BINS = 10
 SHARES = {
     "code search": 0.3,
     "on choose": 0.2,
@@ -113,7 +112,7 @@ async def ask(app: App, kind: str, text: str, name: str) -> Asked:
         seen.append(gather_evidence(*arguments))
         return seen[-1]
 
-    with patch.object(relevance, "gather_evidence", keep):
+    with patch.object(code_relevance, "gather_evidence", keep):
         hits = await app.brain.search(text, code.BY_MEANING)
     return Asked(kind, name, text, seen[0], hits[0].relevance if hits else 0.0)
 
@@ -160,58 +159,31 @@ async def ask_desk(repository: Path, repos: Sequence[Repository]) -> list[Asked]
         return [await ask(app, kind, text, "the desk") for kind, text in rows]
 
 
-def fit(asked: Sequence[Asked], columns: Sequence[int]) -> NDArray[np.float64]:
-    """Return the bias and a weight for each column: logistic regression by Newton's method."""
-    chosen = [one for one in asked if one.kind in SHARES and not needs_nothing(one.text)]
-    counts = {kind: sum(one.kind == kind for one in chosen) for kind in SHARES}
-    table = np.array([[1.0, *(one.evidence[at] for at in columns)] for one in chosen])
-    about = np.array([float(one.kind in ABOUT) for one in chosen])
-    shares = np.array([SHARES[one.kind] / counts[one.kind] for one in chosen])
-    shares /= shares.sum()
-    keep = RIDGE * np.diag([0.0, *np.ones(len(columns))])
-    weights = np.zeros(table.shape[1])
-    for _ in range(50):
-        likely = 1 / (1 + np.exp(-table @ weights))
-        slope = table.T @ (shares * (likely - about)) + keep @ weights
-        bend = (table * (shares * likely * (1 - likely))[:, None]).T @ table + keep
-        weights -= np.linalg.solve(bend, slope)
-    return weights
+def judge(asked: Sequence[Asked]) -> list[Judged]:
+    """Return the messages of the fit; each kind counts its share, however many there are."""
+    some = [one for one in asked if one.kind in SHARES and not needs_nothing(one.text)]
+    counts = Counter(one.kind for one in some)
+    return [
+        Judged(one.evidence, one.relevance, one.kind in ABOUT, SHARES[one.kind] / counts[one.kind])
+        for one in some
+    ]
 
 
 def report_fit(asked: Sequence[Asked]) -> dict[str, list[float]]:
-    fields = range(len(Evidence._fields))
-    by_meaning = fit(asked, list(fields)).round(2).tolist()
-    by_words = fit(asked, [at for at in fields if at]).round(2).tolist()
+    judged = judge(asked)
+    by_meaning = fit(judged)
+    by_words = fit([one._replace(evidence=one.evidence[1:]) for one in judged])
     by_words.insert(1, 0.0)
     for name, (bias, *weights) in (("with vectors", by_meaning), ("words alone", by_words)):
         print(f"{name}: {bias}, {Evidence(*weights)}")
     return {"with_vectors": by_meaning, "words_alone": by_words}
 
 
-def measure_reliability(asked: Sequence[Asked]) -> list[tuple[float, float, int]]:
-    """Return, for each tenth of the estimate, its mean, the share about the code, and how many.
-
-    Each kind counts as in the fit.
-    """
-    some = [one for one in asked if one.kind in SHARES and not needs_nothing(one.text)]
-    counts = Counter(one.kind for one in some)
-    bins: list[list[Asked]] = [[] for _ in range(BINS)]
-    for one in some:
-        bins[min(int(one.relevance * BINS), BINS - 1)].append(one)
-    found = []
-    for each in filter(None, bins):
-        shares = [SHARES[one.kind] / counts[one.kind] for one in each]
-        told = np.average([one.relevance for one in each], weights=shares)
-        true = np.average([one.kind in ABOUT for one in each], weights=shares)
-        found.append((round(float(told), 3), round(float(true), 3), len(each)))
-    return found
-
-
 def report(asked: Sequence[Asked]) -> dict[str, Any]:
     """Return which share of each kind of message gets code, with vectors and with only words."""
 
     def passes_by_words(one: Asked) -> bool:
-        likely = weigh(one.evidence, by_meaning=False)
+        likely = estimate("code", one.evidence, by_meaning=False)
         return likely >= MIN_RELEVANCE and not needs_nothing(one.text)
 
     shares: dict[str, Any] = {}
@@ -225,7 +197,7 @@ def report(asked: Sequence[Asked]) -> dict[str, Any]:
             kinds[one.kind].append(passes(one))
         shares[way] = {kind: round(float(np.mean(some)), 4) for kind, some in kinds.items()}
         print(way, shares[way])
-    shares["reliability"] = measure_reliability(asked)
+    shares["reliability"] = measure_reliability(judge(asked))
     print("estimated, about the code, messages:", shares["reliability"])
     by_repository: dict[str, int] = defaultdict(int)
     for one in asked:

@@ -294,15 +294,6 @@ async def test_dates_are_instants_whatever_their_offset(store: Store, recall: Me
         assert await found(3, 4, hours) == {"c-3", "c-4"}
 
 
-async def test_what_is_left_out_is_not_found(store: Store, recall: MemorySearch) -> None:
-    await plant(store, "c")
-
-    hits = await recall.search_turns("invoices", EVERYTHING, 9, without=["c-0"])
-
-    assert "c-0" not in {hit.turn.uuid for hit in hits}
-    assert all("neighbours" not in hit.found_by for hit in hits)
-
-
 async def test_a_session_is_named_by_the_start_of_its_id(
     environ: dict[str, str], project: Path
 ) -> None:

@@ -19,6 +19,7 @@ from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.errors import ModelUnavailable
 from ragforge.jobs import worker
+from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, summary, tool_call, user
@@ -83,7 +84,9 @@ async def test_an_early_turn_is_found_again_after_it_was_summarised(store: Store
 
     await check_levels(memory, await store.records.get(CONVERSATION, talk))
     recall = MemorySearch(store, None)
-    [hit, *_] = await recall.search_turns("zebra crossing", MemoryFilter(), 5)
+    found = await search_conversation_history(recall, "zebra crossing", MemoryFilter(), levels=(0,))
+    [hit, *_] = found
+    assert hit.type == "turn"
     assert hit.turn.user.turn_index == 0
     assert await store.index.pending(SUMMARY, ToyEmbedder().name, 10) == []
 

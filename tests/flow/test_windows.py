@@ -6,6 +6,7 @@ from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.schema import CONVERSATION, JOB, TURN
 from ragforge.domain.work import JobFilter
 from ragforge.memory.embed import embed_missing, embed_turns, enqueue_missing
+from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, conversation, user
@@ -42,14 +43,12 @@ async def test_turns_that_were_embedded_by_themselves_are_embedded_again_in_the_
     memory = MemorySearch(store, toy)
     toy.texts.clear()
 
-    assert await memory.search_turns("zebra", MemoryFilter(), 5) == []
+    assert await search_conversation_history(memory, "zebra", MemoryFilter()) == []
     await enqueue_missing(store, toy)
     [job] = await store.records.find(JOB, JobFilter())
     await embed_missing(store, toy)
 
     assert job.kind == "embed_missing"
     assert toy.texts[1] == "User: The stove is new.\nAssistant: ok\nUser: Gas.\nAssistant: ok"
-    assert {hit.turn.uuid for hit in await memory.search_turns("zebra", MemoryFilter(), 5)} == {
-        "t0",
-        "t1",
-    }
+    hits = await search_conversation_history(memory, "zebra", MemoryFilter())
+    assert {hit.turn.uuid for hit in hits if hit.type == "turn"} == {"t0", "t1"}

@@ -15,10 +15,10 @@ from ragforge.domain.receipts import MEMORY_OFF, describe_absent
 from ragforge.domain.text import quote_all
 from ragforge.domain.turns import Turn
 from ragforge.patterns import compile_on_use
+from ragforge.search.code_relevance import list_telling_words
 from ragforge.search.question.message_kinds import is_for_documents, is_for_records, needs_nothing
 from ragforge.search.rank import asks_for_secondary
 from ragforge.search.rank_paths import is_secondary
-from ragforge.search.relevance import list_telling_words
 from ragforge.search.words.tokenise import WORDS
 
 TURNS, NOTES = 3, 2

@@ -1,59 +1,46 @@
-"""Memories: select the past turns and summaries that are shown.
-
-They share the room that is left. Some places are reserved for summaries, which cover many turns in
-few words; turns use what summaries leave, and the other way round.
-"""
+"""Memories: select the past turns and summaries that are shown, in one ranking."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from ragforge.context import entries
 from ragforge.context.budget import Budget, Fit, select_fitting
 from ragforge.context.selection import FENCE_CHARS, ContextSelection, Material, RecalledMemory
 from ragforge.domain.hits import MemoryHit, SummaryHit
 from ragforge.domain.receipts import ReceiptItem, Section
-from ragforge.domain.summaries import Level
 
-PLACES: dict[Level, int] = {2: 3, 1: 5}
-"""Places reserved for the summaries of each level."""
 WHOLE = 5
 """How many of the best turns get the full length of an entry."""
 LESS = 2
 """The other turns get this fraction of it."""
 MIN_ENTRY = 300
-SUMMARIES_SHARE = 1 / 3
-"""The share of the room that summaries may take before turns are added."""
 
 
 def add_memories(chosen: ContextSelection, found: Material, budget: Budget) -> None:
-    """Add the memories, the best first within each level, or turns by time if the message asks."""
-    turns, summaries = _drop_repeated(chosen, found)
-    first, others = _assign_places(summaries)
-    room = max(0, chosen.room - (FENCE_CHARS if summaries else 0))  # two sections
+    """Add the memories, the best first, or the turns by time if the message asks."""
+    memories = _drop_repeated(chosen, found)
+    turns = [memory for memory in memories if memory.hit.type == "turn"]
+    two_sections = FENCE_CHARS if len(turns) < len(memories) else 0
     text = _make_formatter(turns, chosen, found, budget)
-    kept = select_fitting(first, text, int(room * SUMMARIES_SHARE))
-    said = select_fitting(turns, text, room - kept.chars, may_cut=True)
-    if found.in_order:
-        said.shown.sort(key=lambda pair: pair[0].hit.timestamp)
-    rest = select_fitting([*kept.left_out, *others], text, room - kept.chars - said.chars)
-    _add_section(chosen, "past_turns", said, found.reader)
-    shown = [*kept.shown, *rest.shown]
-    order = {id(memory): at for at, memory in enumerate(summaries)}
-    shown.sort(key=lambda pair: order[id(pair[0])])
-    _add_section(chosen, "summaries", Fit(shown, [], rest.left_out), found.reader)
-    chosen.history = [memory.hit for memory, _ in (*said.shown, *shown)]
+    fit = select_fitting(memories, text, max(0, chosen.room - two_sections), may_cut=True)
+    sections: tuple[tuple[Section, str], ...] = (("past_turns", "turn"), ("summaries", "summary"))
+    for section, kind in sections:
+        shown = [pair for pair in fit.shown if pair[0].hit.type == kind]
+        left_out = [memory for memory in fit.left_out if memory.hit.type == kind]
+        if kind == "turn" and found.in_order:
+            shown.sort(key=lambda pair: pair[0].hit.timestamp)
+        some = Fit(shown, fit.cut, left_out)
+        _add_section(chosen, section, some, found.reader)
+        chosen.history += [memory.hit for memory, _ in some.shown]
 
 
-def _drop_repeated(
-    chosen: ContextSelection, found: Material
-) -> tuple[list[RecalledMemory], list[RecalledMemory]]:
-    """Return the turns and the summaries that are not shown already, each once."""
+def _drop_repeated(chosen: ContextSelection, found: Material) -> list[RecalledMemory]:
+    """Return the memories that are not shown already, each once."""
     raw = {turn.uuid for turn in chosen.recent}
     above = {summary.uuid for summary in (*chosen.long_term, *chosen.short_term)}
     seen: set[tuple[str, str]] = set()
-    turns: list[RecalledMemory] = []
-    summaries: list[RecalledMemory] = []
+    kept: list[RecalledMemory] = []
     for memory in found.memories:
         hit = memory.hit
         if isinstance(hit, SummaryHit):
@@ -63,32 +50,15 @@ def _drop_repeated(
             elif chosen.shows_raw(hit.summary, found.conversation_id):
                 chosen.leave_out("summaries", entries.name_hit(hit), "its turns are shown raw")
             else:
-                summaries.append(memory)
+                kept.append(memory)
         elif hit.turn.uuid in raw:
             chosen.leave_out("past_turns", entries.name_hit(hit), "shown raw")
         elif (said := (hit.turn.user.content.strip(), hit.turn.answer.strip())) in seen:
             chosen.leave_out("past_turns", entries.name_hit(hit), "says the same as another")
         else:
             seen.add(said)
-            turns.append(memory)
-    return turns, summaries
-
-
-def _assign_places(
-    summaries: Iterable[RecalledMemory],
-) -> tuple[list[RecalledMemory], list[RecalledMemory]]:
-    """Return the best summaries of each level, for which places are reserved, and the others."""
-    left = dict(PLACES)
-    first: list[RecalledMemory] = []
-    others: list[RecalledMemory] = []
-    for memory in summaries:
-        level = memory.hit.level
-        if level and left[level] > 0:
-            left[level] -= 1
-            first.append(memory)
-        else:
-            others.append(memory)
-    return first, others
+            kept.append(memory)
+    return kept
 
 
 def _make_formatter(

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ragforge.domain.authors import Identity, Visibility, make_author_key
-from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit
+from ragforge.domain.hits import MIN_RELEVANCE, NOTE_CONFIDENCE, NoteHit
 from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import CONVERSATION, NOTE
@@ -19,13 +19,9 @@ from ragforge.memory.sessions import resolve_id
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.search.memory_relevance import (
-    MIN_RELEVANCE,
-    NEARER_NOTES,
-    estimate_note_relevance,
-)
 from ragforge.search.question.message_kinds import needs_nothing
 from ragforge.search.question.wording import count_shared, expand_query
+from ragforge.search.relevance import Evidence, estimate
 from ragforge.search.turn_rank import list_signals
 from ragforge.search.words.tokenise import WORDS
 
@@ -34,6 +30,10 @@ MAX_RULE_CHARS = 500
 """A rule is part of every request."""
 MAX_TAGS = 20
 CANDIDATES_A_HIT = 5
+NEARER = 0.35
+"""How far below a model's threshold its similarities still tell one note from another."""
+MAX_SHARED = 3
+"""How many words of a message a note holds at most: it is a sentence or two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class Notebook:
         asked = expand_query(query, WORDS)
         vector = await embed_query(self.embedder, query)
         threshold = 0.0 if self.embedder is None else self.embedder.history_threshold
-        min_score = threshold - NEARER_NOTES * (1 - threshold)
+        min_score = threshold - NEARER * (1 - threshold)
         matched, nearest, read = await self.store.index.search(
             NOTE, asked.text, vector, where, limit * CANDIDATES_A_HIT, max(min_score, 0.0)
         )
@@ -150,8 +150,9 @@ class Notebook:
         def make_hit(note: Note) -> NoteHit:
             shared = count_shared(WORDS.prose(format_note_for_search(note)).split(), groups)
             unknown = vector is None or note.uuid in new
-            nearness = None if unknown else near.get(note.uuid, -NEARER_NOTES)
-            likely = estimate_note_relevance(shared, shared / max(len(groups), 1), nearness)
+            most = max(len(groups), 1) if unknown else MAX_SHARED
+            evidence = Evidence(near.get(note.uuid, -NEARER), min(shared / most, 1.0))
+            likely = estimate("notes", evidence, by_meaning=not unknown)
             signals = list_signals(words=note.uuid in by_words, meaning=note.uuid in near)
             return NoteHit(note, likely, NOTE_CONFIDENCE, signals)
 

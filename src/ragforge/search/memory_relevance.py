@@ -1,30 +1,24 @@
 """Memory relevance: how likely a message is about something that was said before.
 
-The estimate is a probability, and compares across memories; scores of a search do not. They ignore
-words that occur in no turn: a recipe whose only known word is "oven" finds the turn about the oven
-with a full score. Here such words count against it. The weights were fitted on questions about
-programmers' and people's histories and on messages about other subjects, by
-`python -m benchmarks.memory_relevance --desk REPOSITORY --fit` (decision 13); those for notes by
-`python -m benchmarks.notes --fit`.
+The scores of a search ignore words that occur in no turn: a recipe whose only known word is "oven"
+finds the turn about the oven with a full score. Here such words count against it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from ragforge.domain import bm25
-from ragforge.domain.hits import WordMatches
+from ragforge.domain.hits import MIN_RELEVANCE, WordMatches
 from ragforge.patterns import compile_on_use
 from ragforge.search.question.message_kinds import is_small_talk
 from ragforge.search.question.wording import Wording
+from ragforge.search.relevance import Evidence, estimate
 from ragforge.search.turn_rank import merge_groups, name_groups
 from ragforge.search.words.scripts import strip_accents
 from ragforge.search.words.tokenise import WORDS
 
-MIN_RELEVANCE = 0.4
-"""A less likely message gets no memories."""
 FEWEST_TURNS = 1_000
 """Weights are computed for at least this many turns: in a small memory every word is rare."""
 MAX_HELD = 20.0
@@ -35,23 +29,6 @@ SMALL = 50
 MAX_UNKNOWN = 0.3
 """A message with a larger share of unknown words is about something else than its session."""
 
-
-class MemoryEvidence(NamedTuple):
-    """The evidence that a message is about what was said before."""
-
-    unknown: float  # the share of its words' weight that no turn holds, less in a small memory
-    held: float  # the weight of its words that one turn holds, 0..1
-    nearest: float  # how near the nearest turn or passage is, 0..1
-
-
-BIAS, WEIGHTS = -2.64, MemoryEvidence(-3.21, 2.88, 4.86)
-BIAS_BY_WORDS, WEIGHTS_BY_WORDS = -0.91, MemoryEvidence(-4.4, 4.26, 0.0)
-
-NOTE_BIAS, NOTE_NEARNESS, NOTE_SHARED = -1.12, 5.0, 0.9
-NOTE_BIAS_BY_WORDS, NOTE_SHARE = -1.52, 4.94
-NEARER_NOTES = 0.35
-"""How far below a model's threshold its similarities still tell one note from another."""
-MAX_SHARED = 3
 
 _PAST = compile_on_use(  # without accents
     r"\b(?:remember|recall|earlier|previously|yesterday|last (?:time|week|month|session|year)"
@@ -77,25 +54,12 @@ def estimate_memory_relevance(
     """
     words, found = count_words(wording, found)
     evidence = gather_memory_evidence(words, found, nearest)
-    by_words = _weigh(BIAS_BY_WORDS, WEIGHTS_BY_WORDS, evidence)
+    by_words = estimate("memory", evidence, by_meaning=False)
     if nearest is None:
         return by_words
-    likely = _weigh(BIAS, WEIGHTS, evidence)
+    likely = estimate("memory", evidence)
     by_words_too = found.turn_count < SMALL or _are_held_together(words, found)
     return max(likely, by_words) if by_words_too else likely
-
-
-def estimate_note_relevance(shared: int, share: float, nearest: float | None) -> float:
-    """Return how likely a message is about a note, 0..1.
-
-    `shared` is how many of its words the note holds, and `share` which share. `nearest` is how far
-    the note is above the threshold of the embedding model, up to 1, or a little below it; None
-    without a model. A note is a sentence or two: whether it says "commit" tells little.
-    """
-    if nearest is None:
-        return _squash(NOTE_BIAS_BY_WORDS + NOTE_SHARE * share)
-    words = NOTE_SHARED * min(shared / MAX_SHARED, 1.0)
-    return _squash(NOTE_BIAS + NOTE_NEARNESS * nearest + words)
 
 
 def deserves_memories(
@@ -130,23 +94,15 @@ def count_words(wording: Wording, found: WordMatches) -> tuple[list[str], WordMa
 
 def gather_memory_evidence(
     words: Sequence[str], found: WordMatches, nearest: float | None
-) -> MemoryEvidence:
+) -> Evidence:
     """Return the evidence that a message with these words is about what was found."""
     weights = _weigh_words(words, found)
     told = found.turn_count / (found.turn_count + SMALL)
-    return MemoryEvidence(
-        told * _share_unknown(weights, found),
-        min(_weigh_best_turn(weights, found) / MAX_HELD, 1.0),
-        math.sqrt(max(nearest or 0.0, 0.0)),
+    return Evidence(
+        meaning=math.sqrt(max(nearest or 0.0, 0.0)),
+        held=min(_weigh_best_turn(weights, found) / MAX_HELD, 1.0),
+        unknown=told * _share_unknown(weights, found),
     )
-
-
-def _weigh(bias: float, weights: MemoryEvidence, evidence: MemoryEvidence) -> float:
-    return _squash(bias + sum(map(float.__mul__, evidence, weights)))
-
-
-def _squash(evidence: float) -> float:
-    return 1 / (1 + math.exp(-evidence))
 
 
 def _share_unknown(weights: Mapping[str, float], found: WordMatches) -> float:

@@ -42,8 +42,8 @@ FILE_TURNS, SESSION_FILES = 5, 30
 
 REACH = 4
 """How many turns away a word may occur."""
-LENT = 0.75
-MIN_LENT = 0.4
+LENT = 0.8
+MIN_LENT = 0.5
 """How much of a word's weight is left with each turn of distance, for a turn without words and for
 an endless one: a long turn names its subject itself."""
 HALF_WORDS = 100
@@ -194,12 +194,9 @@ class RankedTurn(NamedTuple):
     has_words: bool  # whether it contains a word itself; else only its neighbours do
 
 
-def rank_turns(found: WordMatches, without: Collection[str] = ()) -> list[RankedTurn]:
-    """Return the turns by their words and their neighbours', best first.
-
-    Turns `without` are ignored as neighbours too.
-    """
-    matches = [match for match in found.matches if match.id not in without]
+def rank_turns(found: WordMatches) -> list[RankedTurn]:
+    """Return the turns by their words and their neighbours', best first."""
+    matches = found.matches
     weights = weigh_words(found)
     if not matches or not weights:
         return []

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.domain.hits import TurnMatch, WordMatches
+from ragforge.domain.hits import MIN_RELEVANCE, TurnMatch, WordMatches
 from ragforge.search.memory_relevance import (
-    MIN_RELEVANCE,
     asks_about_past,
     estimate_memory_relevance,
     gather_memory_evidence,

@@ -108,12 +108,6 @@ def test_nothing_is_lent_to_another_conversation() -> None:
     assert got.keys() == {"c0"}
 
 
-def test_what_is_left_out_lends_nothing() -> None:
-    what = found(holder(0, "lease"), holder(1))
-
-    assert rank_turns(what, without=["c0"]) == []
-
-
 def test_a_rare_word_is_worth_more_than_a_common_one() -> None:
     many = [holder(10 * n, "the") for n in range(5)]
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from ragforge.domain.code import Scope, ScopeMatch, ScopeName
 from ragforge.domain.hits import MIN_RELEVANCE
+from ragforge.search.code_relevance import Asked, estimate_relevance
 from ragforge.search.question.wording import WordGroup, expand_query
 from ragforge.search.rank import Candidates
-from ragforge.search.relevance import Asked, Evidence, estimate_relevance, weigh
+from ragforge.search.relevance import WEIGHTS, Evidence, RelevantKind, estimate
 from ragforge.search.words.tokenise import WORDS
 
 SIGN_COOKIE = Scope(
@@ -130,4 +131,13 @@ def test_what_tests_hold_counts_less() -> None:
 @given(st.text(), st.floats(0, 1))
 def test_it_is_always_between_0_and_1(question: str, score: float) -> None:
     assert 0 <= relevance(question, found(score)) <= 1
-    assert 0 <= weigh(Evidence(1, 1, 1, 1, 1, 0), by_meaning=True) <= 1
+
+
+@given(st.sampled_from(sorted(WEIGHTS)), st.booleans())
+def test_more_evidence_never_makes_any_kind_less_likely(
+    kind: RelevantKind, by_meaning: bool
+) -> None:
+    nothing = estimate(kind, Evidence(), by_meaning)
+
+    assert estimate(kind, Evidence(unknown=1), by_meaning) <= nothing < 0.5
+    assert nothing < estimate(kind, Evidence(1, 1), by_meaning) <= 1

@@ -15,6 +15,7 @@ from ragforge.domain.schema import CONVERSATION, MESSAGE_PLACE
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn, UserQuery
 from ragforge.errors import InputError, MessageNotFound
+from ragforge.memory.search.combined import search_conversation_history
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
@@ -194,7 +195,10 @@ class Conversation:
     async def search_history(self, query: str, limit: int = 5) -> list[TurnHit]:
         """Return the turns of this conversation that are relevant to the query, best first."""
         where = MemoryFilter(conversation_id=self.id)
-        return await self._app.recall.search_turns(query, where, limit)
+        hits = await search_conversation_history(
+            self._app.recall, query, where, max_results=limit, levels=(0,)
+        )
+        return [hit for hit in hits if isinstance(hit, TurnHit)]
 
     async def get_tool_calls(
         self, tool_name: str | None = None, success: bool | None = None, limit: int | None = None

@@ -38,6 +38,12 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
+from ragforge.search.code_relevance import (
+    BEST_HITS,
+    Asked,
+    estimate_relevance,
+    list_telling_words,
+)
 from ragforge.search.long_question import LongQuestion, LongScorer, add_title
 from ragforge.search.question.code_names import find_identifiers
 from ragforge.search.question.wording import (
@@ -48,12 +54,6 @@ from ragforge.search.question.wording import (
     translate,
 )
 from ragforge.search.rank import Candidates, RankedScope, order, rank
-from ragforge.search.relevance import (
-    BEST_HITS,
-    Asked,
-    estimate_relevance,
-    list_telling_words,
-)
 
 if TYPE_CHECKING:
     from ragforge.brain.search.unread import Unread

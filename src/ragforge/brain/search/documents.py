@@ -34,12 +34,12 @@ from ragforge.domain.schema import FILE
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
 from ragforge.records import dataclass
+from ragforge.search.code_relevance import BEST_HITS, estimate_relevance
 from ragforge.search.extracts import pick_passage
 from ragforge.search.question.message_kinds import is_for_records, is_small_talk
 from ragforge.search.question.wording import expand_query
 from ragforge.search.rank import Candidates, RankedScope, Scorer, order, rank
 from ragforge.search.rank_paths import find_own_name
-from ragforge.search.relevance import BEST_HITS, estimate_relevance
 
 if TYPE_CHECKING:
     from ragforge.brain.search.unread import Unread
@@ -110,7 +110,7 @@ async def search_documents(
     ranked, sections = await finder.load(ranked, sections)
     best = [sections[place.id] for place in ranked[:BEST_HITS]]
     likely = estimate_relevance(
-        message, found, best, finder.tokeniser, finder.threshold, is_aside, prose=True
+        message, found, best, finder.tokeniser, finder.threshold, is_aside, "documents"
     )
     dates = await _find_dates(finder, project_id, sections.values())
     return [
@@ -252,7 +252,7 @@ async def search_docs_and_config(
     ranked, scopes = await finder.load(order(scorer, found, enough), scopes)
     best = [scopes[one.id] for one in ranked[:BEST_HITS]]
     likely = estimate_relevance(
-        message, found, best, finder.tokeniser, finder.threshold, is_aside, prose=True
+        message, found, best, finder.tokeniser, finder.threshold, is_aside, "documents"
     )
     if likely < MIN_RELEVANCE:
         return []

@@ -91,8 +91,9 @@ async def search_conversation_history(
         memory.list_standing(where) if unlisted else _find_nothing(),
         search_summaries(memory, query, where, wanted, max_results),
     )
-    nearest = merge_nearest(nearest, found.nearest)
-    closeness = _measure_closeness([*nearest, *summaries.nearest], memory.threshold)
+    all_near = (*nearest, *found.nearest, *summaries.nearest)
+    closeness = _measure_closeness(all_near, memory.threshold)
+    nearest = merge_nearest(nearest, found.nearest, memory.threshold)
     wording = expand_query(query, WORDS)
     likely = estimate_memory_relevance(wording, by_words, closeness)
     if relevant_only and not deserves_memories(query, wording, by_words, likely, bool(session)):
@@ -276,7 +277,9 @@ async def _find_around_event(
         return []
     return [
         TimeSpan(None, hit.timestamp) if event.is_before else TimeSpan(hit.timestamp, None)
-        for hit in await memory.search_turns(event.text, where, 1, standing=standing)
+        for hit in await search_conversation_history(
+            memory, event.text, where, max_results=1, levels=(0,), standing=standing
+        )
     ]
 
 

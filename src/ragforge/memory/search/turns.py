@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordMatches
 from ragforge.domain.schema import TURN
@@ -52,6 +51,8 @@ NEAREST = 300
 """How many turns a search by meaning returns. Turns found by words should be among them."""
 MEANING_OF_PIECES = 1.4
 """The factor for the weight of meaning where turns are long: most of their words are details."""
+PIECE_NEARNESS = 0.6
+"""The share of the best piece in how near a long turn is; the rest is that of the whole turn."""
 STANDING_PLACES = 3
 STANDING_BONUS = 0.2
 """This number of turns with standing instructions gets this share of the best score by words."""
@@ -97,33 +98,6 @@ class MemorySearch:
 
     store: Store
     embedder: Embedder | None
-
-    async def search_turns(
-        self,
-        query: str,
-        where: MemoryFilter,
-        limit: int,
-        without: Collection[str] = (),
-        standing: Collection[str] | None = None,
-    ) -> list[TurnHit]:
-        """Return the turns that are relevant to the query, best first, except those `without`.
-
-        `standing` are the turns with standing instructions, if they are listed already.
-        """
-
-        async def list_standing() -> Collection[str]:
-            return await self.list_standing(where) if standing is None else standing
-
-        (by_words, nearest), found, listed = await gather_or_cancel(
-            self.match(query, where, limit), self.find_signals(query, where), list_standing()
-        )
-        nearest = merge_nearest(nearest, found.nearest)
-        near, weight = self.scale_nearest(nearest, limit), self.meaning_weight
-        wanted = limit + SPARE_TURNS
-        mixed = mix_turns(
-            by_words, near, wanted, weight, found.signals, without=without, standing=listed
-        )
-        return await self.read_turns(mixed, limit)
 
     async def find_signals(
         self, query: str, where: MemoryFilter, session: SessionSoFar = NO_SESSION
@@ -231,10 +205,18 @@ class MemorySearch:
         return turns
 
 
-def merge_nearest(turns: Sequence[Match], pieces: Sequence[Match]) -> list[Match]:
-    """Return the nearest turns, best first. Of a long one its best piece tells how near it is."""
-    nearest = {match.id: match for match in (*turns, *pieces)}
-    return sorted(nearest.values(), key=lambda match: -match.score)
+def merge_nearest(turns: Sequence[Match], pieces: Sequence[Match], threshold: float) -> list[Match]:
+    """Return the nearest turns, best first. Of a long one its best piece counts more than all.
+
+    A turn or piece that was not found is taken to be at the threshold.
+    """
+    whole = {match.id: match.score for match in turns}
+    mixed = {
+        id_: PIECE_NEARNESS * score + (1 - PIECE_NEARNESS) * whole.get(id_, threshold)
+        for id_, score in ((match.id, match.score) for match in pieces)
+    }
+    nearest = [Match(id_, score) for id_, score in {**whole, **mixed}.items()]
+    return sorted(nearest, key=attrgetter("score"), reverse=True)
 
 
 def mix_turns(
@@ -244,7 +226,6 @@ def mix_turns(
     meaning_weight: float,
     signals: TurnSignals | None = None,
     min_score: float = 0.0,
-    without: Collection[str] = (),
     standing: Collection[str] = (),
     in_time: Collection[str] = (),
 ) -> list[TurnCandidate]:
@@ -256,7 +237,7 @@ def mix_turns(
     scores: dict[str, float] = {}
     has_words: dict[str, bool] = {}
     signals = signals or TurnSignals()
-    for id_, score, holds in rank_turns(by_words, without):
+    for id_, score, holds in rank_turns(by_words):
         scores[id_] = score
         has_words[id_] = holds
     scores = signals.mix_pieces(scores)
@@ -265,13 +246,7 @@ def mix_turns(
     if scores and (nearest := max(near.values(), default=0.0)):
         scale = max(scores.values()) / nearest
         near = {id_: score * scale for id_, score in near.items()}
-    mixed = {
-        id_: score
-        for id_, score in sort_scores(
-            signals.add_to(mix_scores(scores, near, meaning_weight))
-        ).items()
-        if id_ not in without
-    }
+    mixed = sort_scores(signals.add_to(mix_scores(scores, near, meaning_weight)))
     raised = set(islice((id_ for id_ in mixed if id_ in standing), STANDING_PLACES))
     if raised or in_time:
         best = max(scores.values(), default=1.0)
