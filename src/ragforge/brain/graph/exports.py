@@ -7,6 +7,7 @@ from typing import TypeAlias
 from ragforge.brain.graph.members import Members
 from ragforge.brain.graph.name_index import FILE, MAX_DEPTH, Bound, FileView, NameIndex, Target
 from ragforge.brain.languages.language import Import
+from ragforge.brain.parse.outline import Definition
 from ragforge.records import dataclass
 
 
@@ -166,6 +167,8 @@ class Exports:
             return view.path, own
         if name in view.bound:
             return self._agree(view, view.bound[name], name, steps)
+        if view.rules.path_names and (macro := self._find_macro(view, name)):
+            return macro
         if not view.rules.reexports or (
             view.rules.private_prefix and name.startswith(view.rules.private_prefix)
         ):
@@ -183,6 +186,22 @@ class Exports:
                 found.add(self._find_member_at(whole, left, name, steps))
         found.discard(None)
         return found.pop() if len(found) == 1 else None
+
+    def _find_macro(self, view: FileView, name: str) -> Target | None:
+        """Return the macro that a module of a crate's root exports: it is at the root."""
+        for found in view.imports:
+            if found.module != f"self::{found.alias}":
+                continue
+            for path in self._modules.find(view.path, view.language, found.module):
+                other = self._index.find_view(path)
+                number = other.top.get(name) if other else None
+                if other and number is not None and _is_exported(other.definitions[number]):
+                    return path, number
+        return None
+
+
+def _is_exported(definition: Definition) -> bool:
+    return definition.type == "macro" and "macro_export" in definition.decorators
 
 
 def _find_own(view: FileView, name: str, local: str) -> int | None:

@@ -56,6 +56,14 @@ class Members:
             self._bases[target] = known
         return known
 
+    def find_all_bases(self, target: Target) -> tuple[Target, ...]:
+        """Return what a type inherits from directly, wherever the source says so."""
+        found = dict.fromkeys(self.find_bases(target))
+        for part in self._find_parts(target):
+            found.update(dict.fromkeys(self.find_bases(part)))
+        found.pop(target, None)
+        return tuple(found)
+
     def find_self_types(self, view: FileView, scope: int) -> list[Target]:
         """Return the types that `self` can have in a scope."""
         number: int | None = scope
@@ -83,6 +91,8 @@ class Members:
             found = self._index.find_included(view, owner)
         elif view.rules.methods_in_package:
             found = self._index.get_package(view).get(owner)
+        elif view.rules.project_types:
+            found = self._resolve_type(view, FILE, owner)
         return [found] if found else []
 
     def list_places(self, target: Target) -> list[Target]:

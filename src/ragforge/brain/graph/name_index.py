@@ -19,7 +19,7 @@ Bound = tuple[Import, str | None]  # an import and the name it brings; None: the
 
 _HEADER = re.compile(r"/|\.(?:h|hh|hpp|hxx|inc|inl|c|cc|cpp)$")
 _FUNCTIONS = ("function", "method")
-_KINDS = {"object": 1, "function": 2, "method": 2, "macro": 2, "constant": 3}
+_KINDS = {"object": 1, "function": 2, "method": 2, "macro": 2, "constant": 3, "variant": 3}
 _LESSER = ("overload", ".setter", ".deleter")
 
 

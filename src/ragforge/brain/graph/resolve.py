@@ -29,10 +29,13 @@ class Resolver:
 
     def resolve_use(self, view: FileView, scope: int, name: str, is_call: bool) -> Target | None:
         """Return the definition that a name in the body of another one means."""
-        parts = name.split(".")
+        parts, rules = name.split("."), view.rules
+        if is_call and len(parts) > 1 and parts[-1] in rules.call_words:  # `stop.call(this)`
+            if found := self.resolve_use(view, scope, ".".join(parts[:-1]), is_call):
+                return found
         if len(parts) == 1:
             return self._resolve_word(view, scope, name, is_call)
-        head, rules = parts[0], view.rules
+        head = parts[0]
         if not head:  # a member of a computed value
             return None
         if head == "super()" and rules.self_words:
@@ -134,6 +137,8 @@ class Resolver:
                 for kind in self._list_types(view, number):
                     if found := self.members.find_member(kind, name, inherit):
                         return found
+            if definition.type in HOLDERS and not view.rules.outer_members and _is_low(name):
+                break
             number = definition.parent
         own = view.top.get(name)
         return None if own is None else (view.path, own)
@@ -225,8 +230,8 @@ class Resolver:
                 meaning = self.exports.resolve_inside(meaning, name)
             elif meaning is not None:
                 found = self.members.find_member(meaning, name, inherit=not whole)
-                if found is None or not self._is_static(found):
-                    is_space = self._index.get_definition(meaning).type in SPACES
+                is_space = self._index.get_definition(meaning).type in SPACES
+                if found is None or not (is_space or self._is_static(found)):
                     unknown = whole or (is_space and not _is_low(name))
                     meaning = None if unknown else meaning
                     break

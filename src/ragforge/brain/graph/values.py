@@ -107,6 +107,8 @@ class Values:
             return None
         if definition.type in TYPES:
             return target
+        if definition.type == "variant" and definition.parent is not None:
+            return target[0], definition.parent
         if definition.type not in FUNCTIONS:
             return None
         view = self._index.get_view(target)

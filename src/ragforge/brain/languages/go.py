@@ -95,6 +95,7 @@ GO = Language(
         "go",
         receiver=re.compile(r"func\s*\(\s*(\w+)\s+[*\w]"),
         bases_in_body=True,
+        implicit_interfaces=True,
         methods_in_package=True,
         package_names=True,
         lowercase_types=True,

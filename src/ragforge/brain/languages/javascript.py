@@ -244,6 +244,7 @@ _NAMES = NameRules(
     "javascript",
     self_words=split_words("this"),
     super_words=split_words("super"),
+    call_words=split_words("apply bind call"),
     reexports=True,
     default_export=True,
 )

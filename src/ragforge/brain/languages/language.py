@@ -39,6 +39,8 @@ class NameRules:
     super_words: frozenset[str] = _NONE  # what its class inherits: `super`
     receiver: re.Pattern[str] | None = None  # finds what a signature calls the object
     implicit_members: bool = False  # members need no word for the object
+    outer_members: bool = True  # methods of the types around their own are seen too
+    call_words: frozenset[str] = _NONE  # members of functions that call them: `call`
     maker: str = ""  # the method of a type that makes an instance: `new`
     static_prefix: str = ""  # how the signature of a type's own function starts: `def self.`
     bases_in_body: bool = False  # a type names its bases in its body, not in its head
@@ -46,6 +48,7 @@ class NameRules:
     # Where a type is written
     partial_types: bool = False  # in several files
     impl_adds_members: bool = True  # what an `impl` defines, its type has
+    implicit_interfaces: bool = False  # a type implements those whose methods it has
     methods_in_package: bool = False  # its methods may be in any file of its package
     file_per_type: bool = False  # in a file of its name
     modules_are_types: bool = False  # modules are types that hold functions, in any file

@@ -1,4 +1,5 @@
-[(identifier) (constant) (scope_resolution)] @use
+[(constant) (scope_resolution)] @use
+(identifier) @call
 (call) @invocation
 
 (method_parameters (identifier) @local)
@@ -10,7 +11,7 @@
 (splat_parameter name: (identifier) @local)
 (hash_splat_parameter name: (identifier) @local)
 (block_parameter name: (identifier) @local)
-(assignment left: (identifier) @local)
+[(assignment left: (identifier) @local) (operator_assignment left: (identifier) @local)]
 (left_assignment_list (identifier) @local)
 (exception_variable (identifier) @local)
 (for pattern: (identifier) @local)

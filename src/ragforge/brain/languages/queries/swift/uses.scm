@@ -1,5 +1,6 @@
 [(simple_identifier) (type_identifier) (navigation_expression)] @use
 (call_expression . [(simple_identifier) (navigation_expression)] @call)
+(value_argument value: (simple_identifier) @call)
 
 (parameter external_name: (simple_identifier) @skip)
 (parameter name: (simple_identifier) @local)
@@ -9,7 +10,6 @@
 (guard_statement bound_identifier: (simple_identifier) @local)
 (type_parameter . (type_identifier) @local)
 (value_argument_label) @skip
-(enum_entry name: (simple_identifier) @skip)
 (prefix_expression operation: "." target: (simple_identifier) @skip)
 
 (inheritance_specifier) @bases
