@@ -37,6 +37,7 @@ from benchmarks.measure import save
 from benchmarks.symbol_ids import CONSTRUCTORS, Symbols, is_file, name_last, parse, parse_descriptors
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.brain.parse.read_source import make_file_id
 from ragforge.domain.code import Relation, RelationFilter, ScopeFilter, ScopeName
 from ragforge.domain.schema import SCOPE_NAME
 from ragforge.memory.secrets.redactor import REDACTOR
@@ -118,6 +119,7 @@ class CodeBase:
     outgoing: Mapping[str, Sequence[Relation]]
     incoming: Mapping[str, Sequence[Relation]]
     by_name: Mapping[str, Sequence[ScopeName]] = field(default_factory=dict)
+    file_ids: Mapping[str, str] = field(default_factory=dict)  # by path
 
     @cached_property
     def _files(self) -> frozenset[str]:
@@ -144,13 +146,23 @@ class CodeBase:
         own = own or inner
         used = own | self._walk(own, "HAS_PARENT")
         if operation == "callees":
-            return {one for each in used for one in self._targets(each, "CONSUMES")}
+            imported = self._list_imports(paths, self.outgoing)
+            return imported.union(*(self._targets(each, "CONSUMES") for each in used))
         used = used if symbol.is_type or paths else own
         users = {one for each in used for one in self._sources(each, "CONSUMES", "INHERITS_FROM")}
         users |= {outer for one in users for outer in self._list_functions_around(one)}
         users |= inner.union(*(self._targets(one, "HAS_PARENT") for one in own))
         holders = {self.scopes[one].file for one in own if not self._targets(one, "HAS_PARENT")}
+        users |= self._list_imports(paths, self.incoming)
         return users | holders | {self.scopes[one].file for one in users & self._files}
+
+    def _list_imports(
+        self, paths: Iterable[str], relations: Mapping[str, Sequence[Relation]]
+    ) -> set[str]:
+        """Return the files that files import, or that import them."""
+        near = [one for path in paths for one in relations.get(self.file_ids.get(path, ""), ())]
+        ends = {end for one in near if one.kind == "IMPORTS" for end in (one.source, one.target)}
+        return {path for path, file_id in self.file_ids.items() if file_id in ends}
 
     def _look_up(self, query: Mapping[str, Any]) -> set[str]:
         name = query["name"]
@@ -239,7 +251,9 @@ async def read(name: str, folder: Path, embedder: BundledEmbedder, file: Path) -
         if not is_file(scope):
             by_name[name_last(scope)].append(scope)
     known = {scope.uuid: scope for scope in scopes}
-    return CodeBase(known, Symbols(scopes, CORPORA[name][2]), outgoing, incoming, by_name)
+    symbols = Symbols(scopes, CORPORA[name][2])
+    file_ids = {path: make_file_id(brain.project_id, path) for path in paths}
+    return CodeBase(known, symbols, outgoing, incoming, by_name, file_ids)
 
 
 def ask(corpus: str, code: CodeBase, scenario: Mapping[str, Any]) -> Outcome:

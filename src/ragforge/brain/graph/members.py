@@ -27,6 +27,8 @@ class Members:
     def find_member(self, target: Target, name: str, inherit: bool = True) -> Target | None:
         """Return the member of a type with this name, its own or an inherited one."""
         found = self.find_own(target, name)
+        if found is None and (enum := self._index.find_enum(target)):
+            return self.find_member(enum, name, inherit)
         return found if found or not inherit else self.find_inherited((target,), name)
 
     def find_inherited(self, kinds: Iterable[Target], name: str) -> Target | None:

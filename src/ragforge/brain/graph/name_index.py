@@ -91,7 +91,7 @@ class FileView:
                 self.parts.setdefault(full, []).append(number)
                 if definition.type == "impl":  # it adds to a type and does not define it
                     continue
-            if definition.type in _FUNCTIONS and full.endswith(f"{name}.{name}"):
+            if definition.type in _FUNCTIONS and f".{full}".endswith(f".{name}.{name}"):
                 continue  # a constructor: the name means its type
             if parent is not None:
                 self._put(self.inner.setdefault(parent, {}), name, number)
@@ -202,6 +202,12 @@ class NameIndex:
     def get_definition(self, target: Target) -> Definition:
         """Return a definition."""
         return self.get_view(target).definitions[target[1]]
+
+    def find_enum(self, target: Target) -> Target | None:
+        """Return the type of a variant; None of anything else."""
+        definition = self.get_definition(target)
+        is_variant = definition.type == "variant" and definition.parent is not None
+        return (target[0], definition.parent or FILE) if is_variant else None
 
     def is_type(self, target: Target) -> bool:
         """Tell whether a definition can be inherited from."""

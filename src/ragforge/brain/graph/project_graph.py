@@ -268,16 +268,21 @@ class Relater:
         heads = {name.partition(".")[0] for name in (*calls, *definition.uses) if "." in name}
         found += [names.resolve_constant(view, number, name) for name in heads if name.isupper()]
         found += [names.resolve_use(view, around, mark, True) for mark in definition.decorators]
+        if number == FILE:
+            found += self._list_passed_on(view)
         if definition.type == "impl":
             found.append(names.resolve_type(view, around, definition.name))
-        found += [self._find_enum(target) for target in found if target is not None]
+        # An enum is used with its variant.
+        found += [self._index.find_enum(target) for target in found if target is not None]
         return (target for target in found if target is not None)
 
-    def _find_enum(self, target: Target) -> Target | None:
-        """Return the type of a variant, which is used with it."""
-        definition = self._index.get_definition(target)
-        is_variant = definition.type == "variant" and definition.parent is not None
-        return (target[0], definition.parent or FILE) if is_variant else None
+    def _list_passed_on(self, view: FileView) -> Iterator[Target]:
+        """Yield what a file imports in order to show it as its own."""
+        for found in view.imports:
+            for name, _ in found.names if found.passed_on else ():
+                meaning = self._names.exports.resolve_import(view, found, name)
+                if meaning is not None and not isinstance(meaning, ImportedModule):
+                    yield meaning
 
 
 def _list_calls(view: FileView, definition: Definition) -> Iterator[str]:

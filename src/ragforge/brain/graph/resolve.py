@@ -10,7 +10,7 @@ from ragforge.brain.graph.exports import Exports, ImportedModule, Meaning
 from ragforge.brain.graph.members import Members
 from ragforge.brain.graph.name_index import FILE, FileView, NameIndex, Target
 from ragforge.brain.graph.values import Values
-from ragforge.brain.parse.outline import CONTAINERS, HOLDERS, SPACES
+from ragforge.brain.parse.outline import CONTAINERS, HOLDERS, SMALL, SPACES
 
 _SHORT = 2
 _NAME = r"[@$#]*\w[\w$]*'*"
@@ -132,7 +132,9 @@ class Resolver:
             if definition.type in CONTAINERS and number != scope and not implicit:
                 inner = None
             if inner is not None and name in inner:
-                return view.path, inner[name]
+                is_small = view.definitions[inner[name]].type in SMALL
+                if implicit or not is_small:  # else it needs its type before it
+                    return view.path, inner[name]
             if implicit:
                 for kind in self._list_types(view, number):
                     if found := self.members.find_member(kind, name, inherit):

@@ -158,6 +158,7 @@ C = Language(
     CModules,
     _read_imports,
     _find_name,
+    function_values=True,
     blanked=_LONE_MACRO,
     detect_dialect=_detect_dialect,
 )

@@ -102,4 +102,5 @@ GO = Language(
     ),
     GoModules,
     _read_imports,
+    function_values=True,
 )

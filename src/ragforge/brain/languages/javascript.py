@@ -53,7 +53,8 @@ def _read_imports(text: str, line: int) -> Iterator[Import]:
         names += _split_names(braces.group(1))
     star = _STAR.search(head)
     alias = (star.group(1) or "") if star else ""
-    yield Import(module, tuple(names), alias, line, wildcard=star is not None and not alias)
+    wildcard, passed_on = star is not None and not alias, head.lstrip().startswith("export")
+    yield Import(module, tuple(names), alias, line, wildcard, passed_on)
 
 
 def _read_require(module: str, match: re.Match[str], line: int) -> Import:
@@ -257,6 +258,7 @@ JAVASCRIPT = Language(
     _NAMES,
     JavaScriptModules,
     _read_imports,
+    function_values=True,
 )
 TYPESCRIPT = replace(
     JAVASCRIPT,

@@ -25,6 +25,7 @@ class Import:
     alias: str  # what the module itself is called here, dotted as it is used; "" if it is not
     line: int
     wildcard: bool = False  # every name of the module becomes known
+    passed_on: bool = False  # the file shows these names as its own: `export … from`
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,7 @@ class Language:
     find_name: Callable[[Node], Node | None] = find_name_field
     invocation_name: str = "name"  # the field in an `@invocation`
     sigils: str = ""  # signs before a variable that are not part of its name
+    function_values: bool = False  # a function's name alone gives the function
     joins_clauses: bool = False  # neighbours of one name are one definition
     blanked: re.Pattern[bytes] | None = None  # what the grammar cannot parse becomes spaces
     simplify: Callable[[bytes], bytes] | None = None  # a second try for a file with errors

@@ -1,6 +1,5 @@
 [(identifier) (type_identifier) (field_expression)] @use
 (call_expression function: [(identifier) (field_expression)] @call)
-(argument_list (identifier) @call)
 
 (parameter_declaration declarator: (identifier) @local)
 (declaration declarator: (identifier) @local)

@@ -1,11 +1,6 @@
 [(identifier) (shorthand_property_identifier) (member_expression)] @use
 (call_expression function: [(identifier) (member_expression)] @call)
 (call_expression function: (await_expression [(identifier) (member_expression)] @call))
-(arguments (identifier) @call)
-(pair value: (identifier) @call)
-(shorthand_property_identifier) @call
-(assignment_expression right: (identifier) @call)
-(return_statement (identifier) @call)
 (new_expression constructor: [(identifier) (member_expression)] @call)
 
 (variable_declarator name: (identifier) @local)

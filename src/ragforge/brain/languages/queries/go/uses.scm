@@ -1,7 +1,5 @@
 [(identifier) (type_identifier) (qualified_type) (selector_expression)] @use
 (call_expression function: [(identifier) (selector_expression)] @call)
-(argument_list (identifier) @call)
-(keyed_element value: (literal_element (identifier) @call))
 (call_expression function: (type_instantiation_expression type: (_) @call))
 (composite_literal type: [(type_identifier) (qualified_type)] @call)
 (composite_literal type: (generic_type type: [(type_identifier) (qualified_type)] @call))

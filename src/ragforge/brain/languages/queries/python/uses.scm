@@ -1,10 +1,6 @@
 (identifier) @use
 (attribute) @use
 (call function: [(identifier) (attribute)] @call)
-(argument_list (identifier) @call)
-(keyword_argument value: (identifier) @call)
-(pair value: (identifier) @call)
-(return_statement (identifier) @call)
 
 (parameters (identifier) @local)
 (lambda_parameters (identifier) @local)

@@ -3,7 +3,6 @@
 (call_expression function: [(identifier) (scoped_identifier) (field_expression)] @call)
 (generic_function function: (_) @call)
 (struct_expression name: [(type_identifier) (scoped_type_identifier)] @call)
-(arguments [(identifier) (scoped_identifier)] @call)
 (macro_invocation macro: (_) @call)
 (token_tree (identifier) @call . (token_tree))
 
@@ -25,8 +24,6 @@
 
 (trait_item bounds: (_) @bases)
 (impl_item trait: (_) @bases)
-(attribute_item (attribute (identifier) @derive arguments: (token_tree (identifier) @bases))
-  (#eq? @derive "derive"))
 (attribute_item) @decorator
 (attribute_item) @lead
 [(line_comment) (block_comment)] @comment

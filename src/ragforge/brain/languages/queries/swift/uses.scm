@@ -1,6 +1,5 @@
 [(simple_identifier) (type_identifier) (navigation_expression)] @use
 (call_expression . [(simple_identifier) (navigation_expression)] @call)
-(value_argument value: (simple_identifier) @call)
 
 (parameter external_name: (simple_identifier) @skip)
 (parameter name: (simple_identifier) @local)
