@@ -34,7 +34,14 @@ from typing import Any
 
 from benchmarks.code_search import open_brain
 from benchmarks.measure import save
-from benchmarks.symbol_ids import CONSTRUCTORS, Symbols, is_file, name_last, parse, parse_descriptors
+from benchmarks.symbol_ids import (
+    CONSTRUCTORS,
+    Symbols,
+    is_file,
+    name_last,
+    parse,
+    parse_descriptors,
+)
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.brain.parse.read_source import make_file_id

@@ -52,7 +52,9 @@ def parse(text: str) -> Symbol:
     if found := _SERVER.match(text) or _PARSER.match(text):
         parts = re.split(r"::|\.(?=[A-Z])", found["rest"]) if found["rest"] else []
         if text.startswith("cpp:"):  # what has no name is called as its first member
-            parts = [part for part, before in zip(parts, ["", *parts], strict=False) if part != before]
+            parts = [
+                part for part, before in zip(parts, ["", *parts], strict=False) if part != before
+            ]
         heading = found["path"].endswith(".swift") and parts and not _WORD.match(parts[-1])
         return Symbol((), tuple(parts), found["path"], is_expressible=not heading)
     if text.startswith("file:"):
@@ -98,9 +100,7 @@ def parse_descriptors(text: str) -> Symbol:
     if files:  # what follows a file is a namespace in it
         parts[:0] = space[files[-1] + 1 :]
         del space[files[-1] + 1 :]
-    return Symbol(
-        tuple(space), tuple(parts), None, number, is_type, is_constructor, is_expressible
-    )
+    return Symbol(tuple(space), tuple(parts), None, number, is_type, is_constructor, is_expressible)
 
 
 def _clean(name: str) -> str:

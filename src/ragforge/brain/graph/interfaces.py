@@ -56,15 +56,16 @@ class Interfaces:
                 methods = {**own.get(name, {}), **methods}
         if not methods:
             return ()
-        found = []
-        for one in self._list_visible(view, package):
-            if one.methods.keys() <= methods.keys() and all(
+        return tuple(
+            one.place
+            for one in self._list_visible(view, package)
+            if one.methods.keys() <= methods.keys()
+            and all(
                 (one.package == package or name[:1].isupper())
                 and self._find_shape(methods[name]) == shape
                 for name, shape in one.methods.items()
-            ):
-                found.append(one.place)
-        return tuple(found)
+            )
+        )
 
     def _find_package(self, view: FileView) -> _Files:
         return self._index.modules.find_siblings(view.path, view.language)

@@ -31,7 +31,8 @@ class Resolver:
         """Return the definition that a name in the body of another one means."""
         parts, rules = name.split("."), view.rules
         if is_call and len(parts) > 1 and parts[-1] in rules.call_words:  # `stop.call(this)`
-            if found := self.resolve_use(view, scope, ".".join(parts[:-1]), is_call):
+            found = self.resolve_use(view, scope, ".".join(parts[:-1]), is_call)
+            if found is not None:
                 return found
         if len(parts) == 1:
             return self._resolve_word(view, scope, name, is_call)

@@ -58,8 +58,8 @@ class SourceText:
     def get_line(self, byte: int) -> str:
         """Return the line of a byte, without what is longer than a line of code."""
         start = self._line_starts[self.find_line(byte) - 1]
-        end = self.data.find(b"\n", byte)
-        return self.get_text(max(start, byte - _LINE_BYTES), min(end if end >= 0 else len(self.data), byte + _LINE_BYTES))
+        line = self.data[max(start, byte - _LINE_BYTES) : byte + _LINE_BYTES]
+        return line.partition(b"\n")[0].decode("utf-8", "replace")
 
     def get_text(self, start: int, end: int) -> str:
         """Return a range as text."""
