@@ -294,7 +294,10 @@ def _is_in(code: CodeBase, symbol: Any, answer: set[str]) -> bool:
         return any(path in answer for path in paths) or any(
             one.uuid in answer for path in paths for one in code.symbols.in_file(path)
         )
-    return any(scope.uuid in answer for scope in code.symbols.find(symbol))
+    meant = code.symbols.find(symbol)
+    if symbol.is_constructor:
+        meant = [*meant, *code.symbols.find_type(symbol)]
+    return any(scope.uuid in answer for scope in meant)
 
 
 def name_operation(query: Mapping[str, Any]) -> str:

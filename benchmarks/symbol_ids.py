@@ -130,13 +130,18 @@ class Symbols:
         if not symbol.is_expressible or symbol.is_space:
             return []
         name = symbol.parts[-1]
-        named = self._named.get(name) or self._named.get(name.removesuffix("="), ())
+        named = self._named.get(name) or self._named.get(name.removesuffix("="), [])
         rated = [(self._rate(one, symbol), one) for one in named]
         best = max((rate for rate, _ in rated if rate is not None), default=None)
         found = [one for rate, one in rated if rate is not None and rate == best]
         if 0 < symbol.number < len(found):
             return [found[symbol.number]]
         return found[:1] if symbol.number == 0 and _are_overloads(found) else found
+
+    def find_type(self, symbol: Symbol) -> list[ScopeName]:
+        """Return the type that a constructor makes: a call of one is a use of the other."""
+        parts = symbol.parts[:-1]
+        return self.find(replace(symbol, parts=parts, is_constructor=False)) if parts else []
 
     def find_all(self, symbol: Symbol) -> list[ScopeName]:
         """Return the scopes that a symbol or another one of its name in its place means."""

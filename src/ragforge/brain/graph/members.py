@@ -53,7 +53,13 @@ class Members:
             view = self._index.get_view(target)
             definition = view.definitions[target[1]]
             around = definition.parent or FILE
-            found = (self._resolve_type(view, around, base) for base in definition.bases)
+            places = (around, target[1]) if view.rules.bases_in_body else (around,)
+            found = (
+                next(
+                    filter(None, (self._resolve_type(view, place, base) for place in places)), None
+                )
+                for base in definition.bases
+            )
             known = tuple(dict.fromkeys(base for base in found if base and base != target))
             self._bases[target] = known
         return known

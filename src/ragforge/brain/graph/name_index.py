@@ -94,7 +94,10 @@ class FileView:
             if definition.type in _FUNCTIONS and f".{full}".endswith(f".{name}.{name}"):
                 continue  # a constructor: the name means its type
             if parent is not None:
-                self._put(self.inner.setdefault(parent, {}), name, number)
+                inner = self.inner.setdefault(parent, {})
+                self._put(inner, name, number)
+                if (prefix := self.rules.static_prefix) and definition.signature.startswith(prefix):
+                    self._put(inner, prefix + name, number)  # an object's may have the same name
             elif full == name:
                 self._put(self.top, name, number)
             if parent is None or definitions[parent].type != "impl" or self.rules.impl_adds_members:

@@ -181,6 +181,8 @@ class Resolver:
         rules, head = view.rules, parts[0]
         if head in rules.builtin_names and not rules.package_names:
             return None
+        if not rules.outer_members and _is_low(head):
+            return None
         if rules.includes or (rules.project_types and not rules.bare_types):
             for prefix in _list_prefixes(_find_space(view, scope), view):
                 for count in range(len(parts), 0, -1):
@@ -232,7 +234,7 @@ class Resolver:
             if isinstance(meaning, ImportedModule):
                 meaning = self.exports.resolve_inside(meaning, name)
             elif meaning is not None:
-                found = self.members.find_member(meaning, name, inherit=not whole)
+                found = self._find_static(meaning, name, inherit=not whole)
                 is_space = self._index.get_definition(meaning).type in SPACES
                 if found is None or not (is_space or self._is_static(found)):
                     unknown = whole or (is_space and not _is_low(name))
@@ -244,6 +246,12 @@ class Resolver:
         if meaning is None or self._index.get_definition(meaning).type == "namespace":
             return None
         return meaning
+
+    def _find_static(self, kind: Target, name: str, inherit: bool) -> Target | None:
+        """Return a member of a type itself; of an object if there is no other."""
+        prefix = self._index.get_view(kind).rules.static_prefix
+        found = self.members.find_member(kind, prefix + name, inherit) if prefix else None
+        return found or self.members.find_member(kind, name, inherit)
 
     def _is_static(self, target: Target) -> bool:
         """Tell whether a member belongs to the type itself, where signatures show it."""

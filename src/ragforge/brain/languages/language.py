@@ -142,6 +142,7 @@ class Language:
     find_name: Callable[[Node], Node | None] = find_name_field
     invocation_name: str = "name"  # the field in an `@invocation`
     sigils: str = ""  # signs before a variable that are not part of its name
+    bare_calls: bool = False  # a name that is bound nowhere is a call
     function_values: bool = False  # a function's name alone gives the function
     joins_clauses: bool = False  # neighbours of one name are one definition
     blanked: re.Pattern[bytes] | None = None  # what the grammar cannot parse becomes spaces

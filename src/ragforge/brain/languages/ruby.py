@@ -85,4 +85,5 @@ RUBY = Language(
     RubyModules,
     _read_imports,
     invocation_name="method",
+    bare_calls=True,
 )

@@ -102,7 +102,8 @@ def attach_uses(
     hidden = [*list_spans(captures.get("skip", ())), *skipped]
     calls, bound, opaque = set(called), set(local), set(hidden)
     data = source.data
-    sigils, gives_functions = language.sigils, language.function_values
+    sigils, bare_calls = language.sigils, language.bare_calls
+    gives_functions = language.function_values
     scope = stretches[0][1]
     chains = _read_long_chains(data, called, sigils)
     coming = iter((*stretches, (len(data) + 1, scope)))
@@ -135,6 +136,11 @@ def attach_uses(
         if start < scope.header_end and (name in scope.bases or name in scope.decorators):
             continue
         is_call = span in calls or (gives_functions and _is_value(data, start, end, name))
+        if bare_calls:
+            head = name.partition(".")[0]
+            is_call = is_call or head == name
+            if head.isidentifier() and head[:1].islower():
+                scope.calls[head] = None
         (scope.calls if is_call else scope.uses)[name] = None
 
 

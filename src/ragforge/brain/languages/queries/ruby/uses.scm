@@ -1,5 +1,4 @@
-[(constant) (scope_resolution)] @use
-(identifier) @call
+[(identifier) (constant) (scope_resolution)] @use
 (call) @invocation
 
 (method_parameters (identifier) @local)
