@@ -127,8 +127,8 @@ def attach_uses(
             if span in bound:
                 scope.locals[name] = scope.locals.get(name, 0) + 1
                 continue
-        elif not fits:
-            name = chains.get(span, name)
+        elif span in chains:
+            name = chains[span]
         if not name:
             continue
         if covered < end:
@@ -168,10 +168,11 @@ def _read_long_chains(data: bytes, called: Iterable[Span], sigils: str) -> dict[
     before: dict[int, tuple[int, str]] = {}  # where the call within ends, and its chain
     for span in sorted((one for one in called if one[0] in starts), reverse=True):
         start, end = span[0], -span[1]
-        if end - start <= _LONGEST_NAME:
-            before[start] = (end, _read(data[start:end], sigils)[0])
+        if start not in before:
+            short = end - start <= _LONGEST_NAME
+            before[start] = (end, _read(data[start:end], sigils)[0] if short else ".")
             continue
-        inner_end, inner = before.get(start, (start, "."))
+        inner_end, inner = before[start]
         found = _NEXT_IN_CHAIN.fullmatch(data, inner_end, end)
         chain = ""
         if found and not inner.startswith(".") and inner.count(".") < MAX_CHAIN:

@@ -47,7 +47,8 @@ def test_the_ruby_sample_has_exactly_these_bases_and_decorators(sample: Sample) 
 def test_the_ruby_sample_uses_these_names(sample: Sample) -> None:
     found = sample("library.rb")
     assert (
-        found.calls("Library.Book.find") == "all.select book.title JSON.parse books.first.to_json"
+        found.calls("Library.Book.find")
+        == "all all.select book.title JSON.parse books.first.to_json"
     )
     assert found.uses("Library.Book.find") == ""
     assert found.calls("Library.Book.lend!") == "available? Loan.create notify"
