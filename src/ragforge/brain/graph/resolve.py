@@ -10,7 +10,8 @@ from ragforge.brain.graph.exports import Exports, ImportedModule, Meaning
 from ragforge.brain.graph.members import Members
 from ragforge.brain.graph.name_index import FILE, FileView, NameIndex, Target
 from ragforge.brain.graph.values import Values
-from ragforge.brain.parse.outline import CONTAINERS, HOLDERS, SMALL, SPACES
+from ragforge.brain.parse.outline import CONTAINERS, HOLDERS, SPACES
+from ragforge.domain.code import SMALL
 
 _SHORT = 2
 _NAME = r"[@$#]*\w[\w$]*'*"

@@ -115,7 +115,8 @@ class Language:
     | `@import`            | a statement for `read_imports`, given its text and line          |
 
     Where two patterns match one node the first pattern counts. A constant is kept if it is
-    written in capitals or takes three lines.
+    written in capitals or takes three lines. What a `variant` or an `attribute` uses, the type
+    around it uses.
 
     `uses` is read flat; every capture belongs to the innermost scope around it:
 

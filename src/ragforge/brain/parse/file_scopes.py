@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from ragforge.brain.ids import hash_content, make_id
-from ragforge.brain.parse.outline import SMALL, Definition, Outline
-from ragforge.domain.code import MODULE, SECTION, Scope
+from ragforge.brain.parse.outline import Definition, Outline
+from ragforge.domain.code import MODULE, SECTION, SMALL, Scope
 
 MAX_SOURCE_CHARS = 100_000
 MAX_SCOPES = 20_000

@@ -22,8 +22,6 @@ CONTAINERS = TYPES | {"impl"}
 """Definitions with members."""
 SPACES = frozenset(("module", "namespace"))
 """Definitions that only hold names."""
-SMALL = frozenset(("variant", "attribute"))
-"""Names in a type, without code of their own: what is in their lines is in the type."""
 HOLDERS = CONTAINERS | SPACES
 """Definitions that hold others."""
 

@@ -17,7 +17,7 @@ from ragforge.brain.parse.allowance import DEEPEST_USE, Allowance, measure_depth
 from ragforge.brain.parse.leading_comments import Leads, read_string
 from ragforge.brain.parse.names import attach_uses, drop_locals, list_spans, parse_bases, parse_name
 from ragforge.brain.parse.origins import list_origins
-from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, SMALL, Definition, Outline
+from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outline
 from ragforge.brain.parse.scopes import find_scopes, nest, recover
 from ragforge.brain.parse.source import (
     TYPES_WITH_METHODS,
@@ -26,6 +26,7 @@ from ragforge.brain.parse.source import (
     Stretch,
     list_stretches,
 )
+from ragforge.domain.code import SMALL
 
 # Unfinished matches in a deeply nested tree would take quadratic time.
 _MATCH_LIMIT = 1024
