@@ -34,6 +34,9 @@ MODULE = "module"
 """The scope type of a whole file of code."""
 CHUNK = "chunk"
 """The scope type of a part of a file without scopes."""
+SMALL = frozenset(("variant", "attribute"))
+"""The scope types of names in a type without code of their own: what is in their lines is in the
+type."""
 NEW = "new"
 """The state of a project of which no file was read yet."""
 WHOLE = "read"
