@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
-from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragforge.domain.instants import begin_of_day
 from ragforge.web.forms import read_text
-from ragforge.web.render import render
+from ragforge.web.render import name_project, render
 from ragforge.web.session_pages import find_choices
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ async def show_usage(request: Request) -> Response:
 def name_group(group: UsageGroup, by: By, colours: dict[str, int]) -> Line:
     """Return a row of the table; a project is named by its folder."""
     key = group.keys[0]
-    name = PurePath(key).name or key if by == "project" else key
+    name = name_project(key) if by == "project" else key
     return Line(name, key if by == "project" else "", colours[key], group)
 
 
