@@ -77,6 +77,7 @@ async def show_usage(request: Request) -> Response:
     )
     colours = {group.keys[0]: min(place, COLOURS) for place, group in enumerate(whole.groups)}
     dates = list_dates(since, step)
+    tokens, money = (draw(in_time, dates, colours, is_money=one) for one in (False, True))
     here = not project or project in app.project.ids
     return render(
         request,
@@ -89,9 +90,9 @@ async def show_usage(request: Request) -> Response:
         choices=await find_choices(app),
         total=whole.total,
         lines=[name_group(group, by, colours) for group in whole.groups],
-        tokens=draw(in_time, dates, colours, is_money=False),
-        money=draw(in_time, dates, colours, is_money=True),
-        dates=list(reversed(list_totals(in_time, dates))),
+        tokens=tokens,
+        money=money,
+        dates=list(zip(tokens.bars[::-1], money.bars[::-1], strict=True)),
         files=await app.overview.find_busiest_files(since, FILES) if here else (),
         step=step,
         width=int(WIDTH),
@@ -113,16 +114,6 @@ def list_dates(since: datetime, step: By) -> list[date]:
         first -= timedelta(days=first.weekday())
     apart = 7 if step == "week" else 1
     return [first + timedelta(days=at) for at in range(0, (last - first).days + 1, apart)]
-
-
-def list_totals(report: UsageReport, dates: Sequence[date]) -> list[tuple[date, int, float]]:
-    """Return the tokens and the money of each day or week."""
-    tokens, money = dict.fromkeys(map(str, dates), 0), dict.fromkeys(map(str, dates), 0.0)
-    for group in report.groups:
-        if group.keys[0] in tokens:
-            tokens[group.keys[0]] += group.tokens
-            money[group.keys[0]] += group.usage.usd or 0.0
-    return [(day, tokens[str(day)], money[str(day)]) for day in dates]
 
 
 def draw(
