@@ -18,8 +18,9 @@ from ragforge.domain.receipts import (
     RequestPart,
     SearchReport,
 )
-from ragforge.domain.schema import CONVERSATION, MESSAGE
+from ragforge.domain.schema import CONVERSATION, MESSAGE, USAGE
 from ragforge.domain.summaries import Summary
+from ragforge.domain.usage import UsageRecord
 
 ANSWER = """`apply_discount` rounded every time it was called. Rounding belongs to the end:
 
@@ -136,7 +137,29 @@ async def fill(app: App) -> str:
     said = [Message("user", "Write a deploy script."), Message("assistant", "Done.")]
     await _store(app, deploy, 52, said)
     await _store_traces(app, rounding, asked)
+    await _store_usage(app, rounding, asked, deploy)
     return rounding.uuid
+
+
+async def _store_usage(app: App, *sessions: Conversation) -> None:
+    """Store what requests took on days of a month, as three agents would have reported it."""
+    models = ("openai:gpt-5-mini", "claude-sonnet-4-5", "gpt-5-codex")
+    records = []
+    for days in range(30):
+        for place, (session, model) in enumerate(zip(sessions, models, strict=True)):
+            tokens = (days * 7 + place * 5) % 11 * 9_000
+            if (days + place) % 4 and tokens:
+                cached, price = tokens * (6 + place) // 10, tokens * 2.4e-6 * (1 + place)
+                when = now() - timedelta(days=days)
+                records.append(
+                    UsageRecord(
+                        *(session.uuid, model, tokens, tokens // 30, cached),
+                        requests=3 + place,
+                        usd=price,
+                        created_at=when,
+                    )
+                )
+    await app.store.records.put(USAGE, *records)
 
 
 async def _store_traces(app: App, rounding: Conversation, asked: Conversation) -> None:

@@ -61,6 +61,8 @@ async def take_pictures(folder: Path, home: Path, browser: str) -> None:
                 "map": "/map",
                 "graph": "/graph?node=file:pricing.py",
                 "notes": "/notes",
+                "today": "/today",
+                "usage": "/usage?by=model",
                 "store": "/store",
             }
             async with open_tab(browser, home / "profile") as tab:

@@ -29,7 +29,7 @@ _OPTIONS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--remote-debugging-pipe",
 )
-_KEYS = {"ArrowDown": 40, "ArrowUp": 38, "Enter": 13, "Escape": 27}
+_KEYS = {"ArrowDown": 40, "ArrowUp": 38, "Enter": 13, "Escape": 27, "F1": 112}
 
 
 @dataclass
@@ -76,6 +76,7 @@ class Tab:
         code = _KEYS.get(key, ord(key[0].upper()))
         text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
         given = {"key": key, "windowsVirtualKeyCode": code}
+        given |= {"code": key} if key in _KEYS else {}
         await self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **given)
         await self.call("Input.dispatchKeyEvent", type="keyUp", **given)
 

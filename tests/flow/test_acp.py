@@ -115,7 +115,6 @@ async def test_an_editor_sees_turns_and_allows_one_edit_and_rejects_another_and_
         assert [one.kind for one in options] == [
             "allow_once",
             "allow_always",
-            "allow_always",
             "reject_once",
         ]
         assert (asked.content[0].old_text, asked.content[0].new_text) == (

@@ -225,10 +225,10 @@ async def test_cost_shows_this_turn_this_session_and_today_by_model(ragforge: Op
         await terminal.see("Yes.")
         await terminal.prompt()
         terminal.type(f"/cost{ENTER}")
-        await terminal.see("Today, all projects")
+        await terminal.see("All of today")
         await terminal.prompt()
         shown = "\n".join(terminal.scrollback + terminal.lines)
         name = rf" +openai:{re.escape(server.wire.model)}"
         assert re.search(rf"This turn{name} +1 +11 +0% +7 ", shown)
         assert re.search(rf"This session{name} +2 +1,211 +50% +14 ", shown)
-        assert re.search(rf"Today, all projects{name} +2 +1,211 +50% +14 ", shown)
+        assert re.search(rf"All of today{name} +2 +1,211 +50% +14 ", shown)

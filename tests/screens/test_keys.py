@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from tests.fakes.terminal import BACKSPACE, CTRL_C, CTRL_D, ENTER, ESCAPE, Terminal
 from tests.fakes.wires import Says
 from tests.screens.conftest import Open, model
@@ -56,6 +60,19 @@ async def test_vi_keys_edit_the_input_if_the_user_wants_them(ragforge: Open) -> 
         await terminal.on_screen("❯ two")
         terminal.type("ione ")
         await terminal.on_screen("❯ one two")
+
+
+@pytest.mark.parametrize("editing", ["emacs", "vi"])
+async def test_ctrl_x_ctrl_e_edits_the_input_in_the_users_editor(
+    ragforge: Open, home: Path, editing: str
+) -> None:
+    editor = home / "editor"
+    editor.write_text("#!/bin/sh\nsed -i 's/two/2/' \"$1\"\n")
+    editor.chmod(0o700)
+    async with ragforge(EDITOR=str(editor), RAGFORGE_TERMINAL__EDITING=editing) as terminal:
+        await terminal.prompt()
+        terminal.type("one two\x18\x05")
+        await terminal.on_screen("❯ one 2")
 
 
 async def test_a_narrower_window_leaves_one_rule_above_and_below_the_input(ragforge: Open) -> None:

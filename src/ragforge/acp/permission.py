@@ -23,7 +23,7 @@ from ragforge.show.visible import make_visible
 
 ONCE = "once"
 REJECT = "reject"
-_ALWAYS = "always-"
+ALWAYS = "always"
 _TOOLS = {"edit_file": ("edit_file", "write_file")}
 """The tools that ask for an action, where they are not named as it."""
 _VERBS: dict[str, tuple[str, schema.ToolKind]] = {
@@ -82,29 +82,25 @@ class Permission:
 
 
 def list_options(request: PermissionRequest) -> list[schema.PermissionOption]:
-    """Return the answers that a user can choose: once, always where that is offered, and no."""
-    always = [
-        schema.PermissionOption(
-            option_id=f"{_ALWAYS}{number}",
-            name=clean(f"Always allow {request.action}({make_visible(pattern)})"),
-            kind="allow_always",
-        )
-        for number, pattern in enumerate(request.always)
-    ]
-    return [
-        schema.PermissionOption(option_id=ONCE, name="Allow once", kind="allow_once"),
-        *always,
-        schema.PermissionOption(option_id=REJECT, name="Reject", kind="reject_once"),
-    ]
+    """Return the answers that a user can choose: once, always where that is offered, and no.
+
+    Some editors show and choose by kind, so there is one option of each, and *always* is the
+    narrowest rule: a second one could be a wider rule than the one that the user saw.
+    """
+    options = [schema.PermissionOption(option_id=ONCE, name="Allow once", kind="allow_once")]
+    if request.always:
+        rule = f"{request.action}({make_visible(request.always[0])})"
+        name = clean(f"Always allow {rule}")
+        options.append(schema.PermissionOption(option_id=ALWAYS, name=name, kind="allow_always"))
+    return [*options, schema.PermissionOption(option_id=REJECT, name="Reject", kind="reject_once")]
 
 
 def read_choice(chosen: str, request: PermissionRequest) -> Verdict:
     """Return what the chosen answer means; one that was not offered is a no."""
     if chosen == ONCE:
         return Verdict("once")
-    number = chosen.removeprefix(_ALWAYS)
-    if chosen.startswith(_ALWAYS) and number.isdecimal() and int(number) < len(request.always):
-        return Verdict("always", request.always[int(number)])
+    if chosen == ALWAYS and request.always:
+        return Verdict("always", request.always[0])
     return Verdict("deny")
 
 

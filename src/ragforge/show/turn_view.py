@@ -294,7 +294,9 @@ def _describe_retry(event: Waiting, begins: float, now: float) -> str:
     """Return which attempt comes when, and why the last one failed."""
     when = f", in {begins - now:.0f} s" if begins > now else ""
     problem = fit_line(event.problem, PROBLEM_CHARS).rstrip(".")
-    return f"{sanitise(event.model)}: attempt {count_attempt(event)}{when}: {problem}"
+    model = sanitise(event.model)
+    who = "" if problem.startswith(model) else f"{model}: "  # room for the reason in 80 columns
+    return f"{who}attempt {count_attempt(event)}{when}: {problem}"
 
 
 class Blocks:

@@ -70,18 +70,20 @@ def format_session(line: SessionLine, width: int) -> StyleAndTextTuples:
     return parts
 
 
-def filter_sessions(lines: Sequence[SessionLine], typed: str) -> list[SessionLine]:
-    """Return the sessions that hold every word: in title, summary, last message, date, id, tags."""
+def join_session(line: SessionLine) -> str:
+    """Return what a session is searched by: title, summary, last message, date, id, tags."""
+    about = line.conversation
+    texts = (about.title or "", about.summary or "", line.last_message, about.uuid, *about.tags)
+    return f"{' '.join(texts)} {about.updated_at:%Y-%m-%d %H:%M}"
+
+
+def filter_lines(lines: Sequence[T], typed: str, get_text: Callable[[T], str] = str) -> list[T]:
+    """Return the lines whose text holds every word."""
     words = typed.lower().split()
-    found = []
-    for line in lines:
-        about = line.conversation
-        texts = (about.title or "", about.summary or "", line.last_message)
-        parts = (*texts, about.uuid, *about.tags)
-        text = f"{' '.join(parts)} {about.updated_at:%Y-%m-%d %H:%M}".lower()
-        if all(word in text for word in words):
-            found.append(line)
-    return found
+    texts = [get_text(line).lower() for line in lines]
+    return [
+        line for line, text in zip(lines, texts, strict=True) if all(word in text for word in words)
+    ]
 
 
 class Picker(Generic[T]):
@@ -92,12 +94,12 @@ class Picker(Generic[T]):
         lines: Sequence[T],
         signs: Signs,
         format_line: Callable[[T, int], StyleAndTextTuples],
-        filter_lines: Callable[[Sequence[T], str], list[T]],
         purpose: str,  # what Enter does
+        get_text: Callable[[T], str] = str,  # what a line is searched by
     ) -> None:
         self._lines = lines
         self._format = format_line
-        self._filter = filter_lines
+        self._get_text = get_text
         self._purpose = purpose
         self._found = list(lines)
         self._at = 0
@@ -142,10 +144,10 @@ class Picker(Generic[T]):
                 return None
             if typed.isdecimal() and 1 <= int(typed) <= len(shown):
                 return shown[int(typed) - 1]
-            self._found = self._filter(self._lines, typed)
+            self._found = filter_lines(self._lines, typed, self._get_text)
 
     def _search(self) -> None:
-        self._found = self._filter(self._lines, self._typed.text)
+        self._found = filter_lines(self._lines, self._typed.text, self._get_text)
         self._at = 0
 
     def _height(self) -> int:
@@ -199,5 +201,5 @@ class Picker(Generic[T]):
 async def pick(app: App, here: Sequence[Conversation], signs: Signs) -> Conversation | None:
     """Let the user choose one of some sessions."""
     lines = await app.sessions.add_last_messages(here)
-    found = await Picker(lines, signs, format_session, filter_sessions, "resumes").pick()
+    found = await Picker(lines, signs, format_session, "resumes", join_session).pick()
     return None if found is None else found.conversation

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import get_app, get_app_or_none
+from prompt_toolkit.application import get_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig
@@ -20,6 +20,7 @@ from prompt_toolkit.filters import (
     has_completions,
     is_done,
     to_filter,
+    vi_mode,
     vi_navigation_mode,
 )
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -182,18 +183,15 @@ class Prompt:
 
     def redraw(self) -> None:
         """Show the toolbar as it is now."""
-        if (app := get_app_or_none()) is not None:
-            app.invalidate()
+        get_app().invalidate()
 
 
 def _can_complete() -> bool:
-    app = get_app_or_none()
-    return app is not None and can_complete(app.current_buffer.document.text_before_cursor)
+    return can_complete(get_app().current_buffer.document.text_before_cursor)
 
 
 def _has_text() -> bool:
-    app = get_app_or_none()
-    return app is not None and bool(app.current_buffer.text)
+    return bool(get_app().current_buffer.text)
 
 
 async def _call(action: Callable[[], Awaitable[None]]) -> None:
@@ -206,9 +204,7 @@ async def _insert(buffer: Buffer, actions: Actions) -> None:
 
 def _find_sign(pastes: Pastes) -> str:
     """Return the sign of a paste before the cursor, or nothing."""
-    app = get_app_or_none()
-    text = "" if app is None else app.current_buffer.document.text_before_cursor
-    return pastes.find_sign_before(text)
+    return pastes.find_sign_before(get_app().current_buffer.document.text_before_cursor)
 
 
 def _bind_keys(
@@ -288,6 +284,10 @@ def _bind_keys(
     def _(event: KeyPressEvent) -> None:
         event.current_buffer.delete_before_cursor(len(_find_sign(pastes)))
 
+    @keys.add("c-x", "c-e", filter=vi_mode)  # with the keys of vi, prompt_toolkit has only v
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.open_in_editor()
+
     @keys.add("c-o")
     def _(event: KeyPressEvent) -> None:
         event.app.create_background_task(_call(actions.show_session))
@@ -364,15 +364,18 @@ class InputCompleter(Completer):
 
     def find_first_command(self, text: str) -> str | None:
         """Return the first command of the menu, if a text is the beginning of one."""
-        if not _COMMAND.fullmatch(text):
-            return None
-        begun = [name for name in self._list_commands() if name.startswith(text)]
+        begun = self._list_begun(text)
         return begun[0] if begun and text not in begun else None
 
     def find_only_command(self, text: str) -> str | None:
         """Return the one command that begins so, if there is no other."""
-        begun = [name for name in self._list_commands() if name.startswith(text)]
-        return begun[0] if _COMMAND.fullmatch(text) and len(begun) == 1 else None
+        begun = self._list_begun(text)
+        return begun[0] if len(begun) == 1 else None
+
+    def _list_begun(self, text: str) -> list[str]:
+        if not _COMMAND.fullmatch(text):
+            return []
+        return [name for name in self._list_commands() if name.startswith(text)]
 
     def _files(self) -> Sequence[str]:
         try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from rich.text import Text
 
+from ragforge.domain.instants import now
 from ragforge.domain.modes import next_mode
 from ragforge.show.console import fit_line, sanitise
 from ragforge.show.screen import Screen
@@ -15,6 +16,8 @@ from ragforge.tui.keyboard import Interruptible
 from ragforge.tui.live_input import LiveInput
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ragforge.app import App
     from ragforge.app.features.user_commands import PromptFile
     from ragforge.config.settings import TerminalSettings
@@ -51,6 +54,7 @@ class Terminal:
         self.session: Conversation | None = None  # None: the first message begins one
         # One key resumes each of these, before anything is typed.
         self.offered: tuple[Conversation, ...] = ()
+        self.turn_began: datetime | None = None  # the last turn of this terminal
         self.calls: list[ToolFinished] = []  # of this terminal, the oldest first
         self.receipt: Receipt | None = None
         self.window_share: float | None = None  # of the model's window, by the last request
@@ -99,6 +103,7 @@ class Terminal:
         from ragforge.tui.permission import Permission
         from ragforge.tui.server_question import ServerForm
 
+        self.turn_began = now()
         view = TurnView(self.screen, verbose=self.verbose, typed=self.typing)
         notices = Notices(self.app.settings.terminal, self.screen)
         permission = Permission(self.screen, view, self.work.interrupt, notices.tell)
@@ -130,7 +135,9 @@ class Terminal:
     def _show_end(self, answer: Answer) -> None:
         """Show what was found where there is no model, or why the model stopped."""
         if answer.problem is not None:
-            self.screen.problem(f"{answer.problem.rstrip()} /retry resumes it.")
+            problem = answer.problem.rstrip()
+            end = "" if problem.endswith((".", "!", "?")) else "."  # others wrote a part of it
+            self.screen.problem(f"{problem}{end} /retry resumes it.")
         if answer.model is None:
             from ragforge.show.answers import show_found
 

@@ -200,15 +200,8 @@ async def show_graph(request: Request) -> Response:
     graph = await load_graph(request)
     nodes = {node.id: node for node in graph.nodes}
     rows = [
-        (
-            edge.kind,
-            edge.source == graph.center.id,
-            nodes[_get_other(edge.source, edge.target, graph)],
-        )
+        (edge.kind, is_out, nodes[edge.target if is_out else edge.source])
         for edge in graph.edges
+        for is_out in (edge.source == graph.center.id,)
     ]
     return render(request, "graph.html", graph=graph, rows=rows, kinds=KINDS, words=KINDS + EDGES)
-
-
-def _get_other(source: str, target: str, graph: Graph) -> str:
-    return target if source == graph.center.id else source

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse
 
 from ragforge.domain.instants import parse_instant
 from ragforge.errors import InvalidTime
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+    from starlette.responses import Response
 
 Result = TypeVar("Result")
 
@@ -53,6 +55,11 @@ async def read_form(request: Request) -> dict[str, str]:
     """Return the fields of a form that was sent."""
     body = (await request.body()).decode("utf-8", "replace")
     return dict(parse_qsl(body, keep_blank_values=True, max_num_fields=50))
+
+
+def go_to(request: Request, path: str) -> Response:
+    """Send the browser to another page, with GET."""
+    return RedirectResponse(f"{request.app.state.access.base}{path}", 303)
 
 
 async def check_form(request: Request) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from itertools import groupby
+from itertools import accumulate, groupby
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -126,10 +126,6 @@ class Box(NamedTuple):
     width: float
     height: float
 
-    @property
-    def area(self) -> float:
-        return self.width * self.height
-
 
 class Tile(NamedTuple):
     """A file or a folder in the picture."""
@@ -183,49 +179,28 @@ def _place(tree: dict[str, object], box: Box, picture: Picture) -> None:
 
 
 def divide(weights: Sequence[float], box: Box) -> list[Box]:
-    """Return a part of a rectangle for each weight, largest first, as square as can be had.
+    """Return a part of a rectangle for each weight: halved along its longer side, again and again.
 
-    Rows are filled along the shorter side as long as that makes them squarer (Bruls, Huizing and
-    van Wijk, "Squarified treemaps", 2000).
+    Halves have about the same weight, so that the parts are nearly square.
     """
-    scale = box.area / (sum(weights) or 1)
-    left = [weight * scale for weight in weights]
-    parts: list[Box] = []
-    at = 0
-    while at < len(left):
-        side, end = min(box.width, box.height), at + 1
-        while end < len(left) and _rate(left[at : end + 1], side) <= _rate(left[at:end], side):
-            end += 1
-        row = left[at:end]
-        box = _lay(row, box, parts)
-        at = end
-    return parts
-
-
-def _rate(row: Sequence[float], side: float) -> float:
-    """Return the worst ratio of length to width of the rectangles in a row."""
-    total = sum(row)
-    if not total or not side:
-        return 0.0
-    return max(side * side * max(row) / total**2, total**2 / (side * side * max(min(row), 1e-9)))
-
-
-def _lay(row: Sequence[float], box: Box, parts: list[Box]) -> Box:
-    """Lay a row along the shorter side; return what is left of the rectangle."""
-    total, is_wide = sum(row), box.width >= box.height
-    side = box.height if is_wide else box.width
-    depth = min(total / side if side else 0.0, box.width if is_wide else box.height)
-    place = 0.0
-    for area in row:
-        length = side * area / total if total else 0.0
-        if is_wide:
-            parts.append(Box(box.x, box.y + place, depth, length))
-        else:
-            parts.append(Box(box.x + place, box.y, length, depth))
-        place += length
-    if is_wide:
-        return Box(box.x + depth, box.y, box.width - depth, box.height)
-    return Box(box.x, box.y + depth, box.width, box.height - depth)
+    if len(weights) < 2:
+        return [box] * len(weights)
+    sums = list(accumulate(weights))
+    total = sums[-1] or 1
+    at = min(range(1, len(weights)), key=lambda end: abs(sums[end - 1] / total - 0.5))
+    share = sums[at - 1] / total
+    width, height = box.width * share, box.height * share
+    if box.width >= box.height:
+        first, rest = (
+            box._replace(width=width),
+            box._replace(x=box.x + width, width=box.width - width),
+        )
+    else:
+        first, rest = (
+            box._replace(height=height),
+            box._replace(y=box.y + height, height=box.height - height),
+        )
+    return [*divide(weights[:at], first), *divide(weights[at:], rest)]
 
 
 def _weigh(tree: dict[str, object]) -> dict[str, float]:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import zip_longest
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context, select_autoescape
 from starlette.responses import HTMLResponse
 
+from ragforge.domain.authors import name_other
 from ragforge.show.console import spell_controls
 from ragforge.show.hunks import Line, read_hunks
 from ragforge.show.sessions import shorten_id
@@ -82,8 +84,14 @@ def load_templates() -> Environment:
         **{name: _localise(form) for name, form in _LOCAL.items()},
         "lexer": guess_language,
         "plain": strip_marks,
+        "project": name_project,
     }
     return found
+
+
+def name_project(path: str) -> str:
+    """Return the name of a project: that of its folder."""
+    return PurePath(path).name or path
 
 
 def _localise(form: Callable[..., str]) -> Callable[..., str]:
@@ -108,6 +116,7 @@ def render(request: Request, template: str, status: int = 200, /, **values: obje
             language=language,
             t=partial(translate, language=language),
             form_token=access.form_token,
+            other=lambda author: name_other(author, request.app.state.app.identity.key),
             path=request.url.path.removeprefix(access.base),
             **values,
         )

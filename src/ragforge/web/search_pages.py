@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
-from ragforge.domain.authors import name_other
 from ragforge.domain.hits import MIN_HIT_RELEVANCE, MIN_RELEVANCE
 from ragforge.domain.text import shorten_end
 from ragforge.errors import InputError
@@ -20,8 +19,8 @@ from ragforge.show.sessions import load_sessions
 from ragforge.show.snippets import choose_text, compile_words, cut_snippet
 from ragforge.web.forms import read_day, read_text, stop_when_left
 from ragforge.web.markdown import strip_marks
-from ragforge.web.render import render
-from ragforge.web.session_pages import TURNS, Project, find_choices
+from ragforge.web.render import name_project, render
+from ragforge.web.session_pages import TURNS, find_choices
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -176,17 +175,10 @@ async def show_search(request: Request) -> Response:
         "problem": results.problem,
         "reading": results.reading,
         "latest": latest,
-        "viewer": app.identity.key,
-        "name_other": name_other,
-        "project_name": _name_project,
     }
     if "x-part" in request.headers:
         return render(request, "results.html", **values)
     return render(request, "search.html", choices=await find_choices(app), levels=LEVELS, **values)
-
-
-def _name_project(line: SessionLine) -> str:
-    return Project(line.conversation.project_id, line.conversation.project_path).name
 
 
 def _has_touched(hit: HistoryHit, touches: Sequence[Touch]) -> bool:
@@ -228,9 +220,7 @@ def _view_memory(
         "snippet": mark_words(snippet, pattern),
         "when": hit.timestamp,
         "session": session,
-        "project": None
-        if session is None
-        else Project(session.project_id, session.project_path).name,
+        "project": session and name_project(session.project_path),
         "aged": one.aged[:3],
         "is_here": session is not None and session.project_id in here,
     }

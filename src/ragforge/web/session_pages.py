@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from difflib import unified_diff
-from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
-from ragforge.domain.authors import name_other
 from ragforge.domain.text import Json, keep_beginning, to_text
 from ragforge.records import dataclass
 from ragforge.show.calls import find_diffs, format_duration, format_headline, format_outcome
-from ragforge.web.forms import check_form, read_id, read_number, read_text
-from ragforge.web.render import render
+from ragforge.web.forms import check_form, go_to, read_id, read_number, read_text
+from ragforge.web.render import name_project, render
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -48,7 +46,7 @@ class Project(NamedTuple):
 
     @property
     def name(self) -> str:
-        return PurePath(self.path).name or self.path
+        return name_project(self.path)
 
 
 class Choices(NamedTuple):
@@ -100,8 +98,6 @@ async def show_sessions(request: Request) -> Response:
         "agent": agent,
         "newer": max(offset - LISTED, 0) if offset else None,
         "older": offset + LISTED if has_more else None,
-        "viewer": app.identity.key,
-        "name_other": name_other,
     }
     if "x-part" in request.headers:
         return render(request, "session_list.html", **values)
@@ -132,7 +128,6 @@ async def show_session(request: Request) -> Response:
         latest=max(count - TURNS, 0),
         project=Project(session.project_id, session.project_path),
         family=await app.sessions.find_relatives(session),
-        other=name_other(session.author, app.identity.key),
         **values,
     )
 
@@ -154,7 +149,7 @@ async def delete_session(request: Request) -> Response:
     await check_form(request)
     app: App = request.app.state.app
     await app.sessions.delete(await app.sessions.load(read_id(request)))
-    return RedirectResponse(f"{request.app.state.access.base}/sessions", 303)
+    return go_to(request, "/sessions")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Mount, Route, Router
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -20,7 +20,7 @@ from ragforge.web import api
 from ragforge.web.access import Access
 from ragforge.web.code_pages import show_changes, show_code, show_graph
 from ragforge.web.context_pages import show_playground, show_receipt
-from ragforge.web.forms import read_form
+from ragforge.web.forms import go_to, read_form
 from ragforge.web.language import choose_language, translate
 from ragforge.web.project_pages import show_map, show_timeline
 from ragforge.web.render import load_templates, render
@@ -131,7 +131,7 @@ def build_site(app: App, access: Access) -> ASGIApp:
 
 async def show_home(request: Request) -> Response:
     """Show the first page: the search, with the latest sessions."""
-    return RedirectResponse(f"{request.app.state.access.base}/search", 303)
+    return go_to(request, "/search")
 
 
 async def enter(request: Request) -> Response:
@@ -145,7 +145,7 @@ async def enter(request: Request) -> Response:
     if not is_right:
         asks = access.password is not None
         return render(request, "enter.html", 403, asks=asks, was_wrong=is_form)
-    response = RedirectResponse(f"{access.base}/", 303)
+    response = go_to(request, "/")
     response.set_cookie(COOKIE, access.key, path=access.base, httponly=True, samesite="strict")
     return response
 

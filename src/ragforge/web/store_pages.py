@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse, Response
 
 from ragforge.domain.instants import now
 from ragforge.errors import InputError
-from ragforge.web.forms import check_form, read_id, read_text
-from ragforge.web.render import render
+from ragforge.web.forms import check_form, go_to, read_id, read_text
+from ragforge.web.render import name_project, render
 from ragforge.web.session_pages import find_choices
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+    from starlette.responses import Response
 
     from ragforge.app import App
     from ragforge.app.features.maintenance import EmbeddedMemory
@@ -70,7 +69,7 @@ async def show_store(request: Request) -> Response:
 def _list_tables(contents: Contents) -> list[tuple[str, list[Row]]]:
     """Return whose sessions there are: by project, agent and, if there are several, author."""
     projects = [
-        Row(PurePath(one.name).name or one.name, one.name, {"project": one.key}, one)
+        Row(name_project(one.name), one.name, {"project": one.key}, one)
         for one in contents.projects
     ]
     agents = [Row(one.name, "", {"agent": one.key}, one) for one in contents.agents]
@@ -84,7 +83,7 @@ async def check_store(request: Request) -> Response:
     await check_form(request)
     health = await request.app.state.app.overview.describe_store(check=True)
     request.app.state.checked = Checked(now(), health.problems)
-    return RedirectResponse(f"{request.app.state.access.base}/store", 303)
+    return go_to(request, "/store")
 
 
 async def show_notes(request: Request) -> Response:
@@ -115,14 +114,14 @@ async def decide_correction(request: Request) -> Response:
     if answer not in ("yes", "no"):
         raise HTTPException(400)
     await request.app.state.app.notes.decide(form.get("id", ""), replaces=answer == "yes")
-    return RedirectResponse(f"{request.app.state.access.base}/notes#review", 303)
+    return go_to(request, "/notes#review")
 
 
 async def forget_note(request: Request) -> Response:
     """Delete a note, once its form was sent."""
     await check_form(request)
     await request.app.state.app.notes.forget(read_id(request))
-    return RedirectResponse(f"{request.app.state.access.base}/notes", 303)
+    return go_to(request, "/notes")
 
 
 async def ask_forget(request: Request) -> Response:
@@ -143,7 +142,7 @@ async def forget_project(request: Request) -> Response:
     app: App = request.app.state.app
     if project := form.get("project", ""):
         await app.memory.forget_project(_list_ids(app, project))
-    return RedirectResponse(f"{request.app.state.access.base}/store", 303)
+    return go_to(request, "/store")
 
 
 async def forget_code(request: Request) -> Response:
@@ -152,7 +151,7 @@ async def forget_code(request: Request) -> Response:
     app: App = request.app.state.app
     if app.code.is_read and await app.code.is_ingested():
         await app.code.forget(app.project_path)
-    return RedirectResponse(f"{request.app.state.access.base}/store", 303)
+    return go_to(request, "/store")
 
 
 def _list_ids(app: App, project: str) -> Sequence[str]:
@@ -171,4 +170,4 @@ async def retry_jobs(request: Request) -> Response:
     """Queue every job again that failed for good."""
     await check_form(request)
     await request.app.state.app.jobs.retry_failed()
-    return RedirectResponse(f"{request.app.state.access.base}/store", 303)
+    return go_to(request, "/store")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from ragforge.domain.authors import name_other
 from ragforge.domain.instants import begin_of_day
 from ragforge.domain.text import keep_beginning
 from ragforge.web.forms import read_day, read_text
@@ -38,8 +36,5 @@ async def show_today(request: Request) -> Response:
         day=since.date(),
         days=[(name, today - timedelta(days=days)) for name, days in PERIODS.items()],
         is_here=is_here,
-        viewer=app.identity.key,
-        name_other=name_other,
         cut=lambda text: keep_beginning(text, SAID_CHARS),
-        name_project=lambda path: PurePath(path).name or path,
     )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
-from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragforge.domain.instants import begin_of_day
 from ragforge.web.forms import read_text
-from ragforge.web.render import render
+from ragforge.web.render import name_project, render
 from ragforge.web.session_pages import find_choices
 
 if TYPE_CHECKING:
@@ -78,6 +77,7 @@ async def show_usage(request: Request) -> Response:
     )
     colours = {group.keys[0]: min(place, COLOURS) for place, group in enumerate(whole.groups)}
     dates = list_dates(since, step)
+    tokens, money = (draw(in_time, dates, colours, is_money=one) for one in (False, True))
     here = not project or project in app.project.ids
     return render(
         request,
@@ -90,9 +90,9 @@ async def show_usage(request: Request) -> Response:
         choices=await find_choices(app),
         total=whole.total,
         lines=[name_group(group, by, colours) for group in whole.groups],
-        tokens=draw(in_time, dates, colours, is_money=False),
-        money=draw(in_time, dates, colours, is_money=True),
-        dates=list(reversed(list_totals(in_time, dates))),
+        tokens=tokens,
+        money=money,
+        dates=list(zip(tokens.bars[::-1], money.bars[::-1], strict=True)),
         files=await app.overview.find_busiest_files(since, FILES) if here else (),
         step=step,
         width=int(WIDTH),
@@ -103,7 +103,7 @@ async def show_usage(request: Request) -> Response:
 def name_group(group: UsageGroup, by: By, colours: dict[str, int]) -> Line:
     """Return a row of the table; a project is named by its folder."""
     key = group.keys[0]
-    name = PurePath(key).name or key if by == "project" else key
+    name = name_project(key) if by == "project" else key
     return Line(name, key if by == "project" else "", colours[key], group)
 
 
@@ -114,16 +114,6 @@ def list_dates(since: datetime, step: By) -> list[date]:
         first -= timedelta(days=first.weekday())
     apart = 7 if step == "week" else 1
     return [first + timedelta(days=at) for at in range(0, (last - first).days + 1, apart)]
-
-
-def list_totals(report: UsageReport, dates: Sequence[date]) -> list[tuple[date, int, float]]:
-    """Return the tokens and the money of each day or week."""
-    tokens, money = dict.fromkeys(map(str, dates), 0), dict.fromkeys(map(str, dates), 0.0)
-    for group in report.groups:
-        if group.keys[0] in tokens:
-            tokens[group.keys[0]] += group.tokens
-            money[group.keys[0]] += group.usage.usd or 0.0
-    return [(day, tokens[str(day)], money[str(day)]) for day in dates]
 
 
 def draw(

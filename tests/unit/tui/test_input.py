@@ -29,7 +29,7 @@ from ragforge.tui.greeting import format_offers
 from ragforge.tui.loop import is_second_press, open_history, save_picture
 from ragforge.tui.pastes import Pastes
 from ragforge.tui.permission import list_verdicts
-from ragforge.tui.picker import filter_sessions, format_session
+from ragforge.tui.picker import filter_lines, format_session, join_session
 from ragforge.tui.prompt import ALT_ENTER, InputCompleter, can_complete, find_closest
 from ragforge.tui.terminal import Notices
 
@@ -135,10 +135,10 @@ def test_sessions_are_found_by_all_words_of_title_message_and_date() -> None:
     line = SessionLine(about, "It was the\ncookie")
     other = SessionLine(Conversation("/p", "/p", updated_at=when), "")
     lines = [line, other]
-    assert filter_sessions(lines, "LOOP cookie 2026-01-31") == [line]
-    assert filter_sessions(lines, "ab12") == [line]
-    assert filter_sessions(lines, "loop lease") == []
-    assert filter_sessions(lines, " ") == lines
+    assert filter_lines(lines, "LOOP cookie 2026-01-31", join_session) == [line]
+    assert filter_lines(lines, "ab12", join_session) == [line]
+    assert filter_lines(lines, "loop lease", join_session) == []
+    assert filter_lines(lines, " ", join_session) == lines
     assert show_session(line) == "2026-01-31    0 turns  Fix the loop  It was the cookie"
 
 
@@ -146,7 +146,7 @@ def test_a_session_with_a_summary_is_shown_and_found_by_it() -> None:
     about = Conversation("/p", "/p", title="Fix the loop", summary="Cookies went\nround")
     line = SessionLine(about, "Thanks.")
     assert show_session(line).endswith("Fix the loop  Cookies went round")
-    assert filter_sessions([line], "cookies thanks") == [line]
+    assert filter_lines([line], "cookies thanks", join_session) == [line]
 
 
 def test_a_session_says_whose_it_is_and_loses_no_half_word() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -90,9 +89,8 @@ async def rewind(terminal: Terminal, argument: str) -> None:
 async def _choose(terminal: Terminal, session_id: str) -> str:
     """Let the user pick a turn and what to rewind; return it as it would be typed, or nothing."""
     turns = await (await terminal.app.edits(session_id)).list_turns()
-    picker = Picker(
-        turns[::-1], terminal.screen.signs, format_turn, filter_turns, "returns to before it"
-    )
+    signs = terminal.screen.signs
+    picker = Picker(turns[::-1], signs, format_turn, "returns to before it", join_turn)
     found = await picker.pick()
     if found is None:
         return ""
@@ -123,14 +121,9 @@ def _count_edited(one: ListedTurn) -> str:
     return f"({many} edited since)" if one.files else ""
 
 
-def filter_turns(turns: Sequence[ListedTurn], typed: str) -> list[ListedTurn]:
-    """Return the turns whose number, question or files hold every word."""
-    words = typed.lower().split()
-    return [
-        one
-        for one in turns
-        if all(word in f"{_describe_turn(one)} {' '.join(one.files)}".lower() for word in words)
-    ]
+def join_turn(one: ListedTurn) -> str:
+    """Return what a turn is searched by: number, question and files."""
+    return f"{_describe_turn(one)} {' '.join(one.files)}"
 
 
 async def commit(terminal: Terminal, argument: str) -> None:

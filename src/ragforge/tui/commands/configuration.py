@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ from ragforge.show.settings import (
 )
 from ragforge.show.themes import use_theme
 from ragforge.tui.commands.command import Command
-from ragforge.tui.picker import Picker
+from ragforge.tui.picker import Picker, filter_lines
 
 if TYPE_CHECKING:
     from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -44,9 +43,8 @@ async def config(terminal: Terminal, argument: str) -> None:
     name, _, value = argument.partition(" ")
     lines = await asyncio.to_thread(_list, terminal)
     if not name:
-        picked = await Picker(
-            lines, terminal.screen.signs, format_setting, filter_settings, "changes it"
-        ).pick()
+        signs = terminal.screen.signs
+        picked = await Picker(lines, signs, format_setting, "changes it", join_setting).pick()
         if picked is None:
             return
         name = picked.key
@@ -55,7 +53,7 @@ async def config(terminal: Terminal, argument: str) -> None:
         await _set(terminal, key, value.strip())
     elif key in list_keys():
         await _edit(terminal, next(one for one in lines if one.key == key))
-    elif found := filter_settings(lines, name):
+    elif found := filter_lines(lines, name, join_setting):
         show_setting_lines(found)
     else:
         raise InputError(f"There is no setting {name!r}. /config lists all.")
@@ -101,7 +99,7 @@ async def _edit(terminal: Terminal, line: SettingLine) -> None:
         return [("", fit_line(word, width)), ("class:dim", mark)]
 
     words = [*choices, UNSET]
-    picked = await Picker(words, screen.signs, format_choice, _filter_words, "chooses it").pick()
+    picked = await Picker(words, screen.signs, format_choice, "chooses it").pick()
     if picked is not None:
         await _set(terminal, line.key, picked)
 
@@ -133,20 +131,9 @@ def format_setting(line: SettingLine, width: int) -> StyleAndTextTuples:
     return [("", f"{key:<{cells}}  "), ("class:branch", f"{value}  "), ("class:dim", origin)]
 
 
-def filter_settings(lines: Sequence[SettingLine], typed: str) -> list[SettingLine]:
-    """Return the settings whose key, value, origin or meaning holds every word."""
-    words = typed.lower().split()
-    return [
-        one
-        for one in lines
-        if all(
-            word in f"{one.key} {one.value} {one.origin} {one.meaning}".lower() for word in words
-        )
-    ]
-
-
-def _filter_words(choices: Sequence[str], typed: str) -> list[str]:
-    return [word for word in choices if typed.strip().lower() in word]
+def join_setting(line: SettingLine) -> str:
+    """Return what a setting is searched by."""
+    return f"{line.key} {line.value} {line.origin} {line.meaning}"
 
 
 COMMANDS = (

@@ -42,16 +42,12 @@ async def cost(terminal: Terminal, argument: str) -> None:
     by: tuple[By, ...] = ("model",)
     reports = {}
     if terminal.session is not None:
-        session = await app.sessions.load(terminal.session.uuid)
-        last = await app.sessions.load_turns(
-            session, await app.sessions.count_turns(session) - 1, 1
-        )
-        begun = last[0].user.timestamp if last else None
-        reports["This turn"] = await app.usage.report(by, session=session.uuid, since=begun)
-        reports["This session"] = await app.usage.report(by, session=session.uuid)
-    reports["Today, all projects"] = await app.usage.report(
-        by, since=begin_of_day(), everywhere=True
-    )
+        uuid = terminal.session.uuid
+        if terminal.turn_began is not None:
+            began = terminal.turn_began
+            reports["This turn"] = await app.usage.report(by, session=uuid, since=began)
+        reports["This session"] = await app.usage.report(by, session=uuid)
+    reports["All of today"] = await app.usage.report(by, since=begin_of_day(), everywhere=True)
     show_costs(reports)
 
 

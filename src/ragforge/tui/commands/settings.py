@@ -62,16 +62,8 @@ async def _pick(terminal: Terminal) -> str:
         shown = fit_line(name, width)
         return [("", shown), ("class:dim", "  answers now" if name == current else "")]
 
-    picked = await Picker(
-        [*models, NONE], terminal.screen.signs, format_model, filter_models, "chooses it"
-    ).pick()
-    return picked or ""
-
-
-def filter_models(models: Sequence[str], typed: str) -> list[str]:
-    """Return the models whose names hold every word."""
-    words = typed.lower().split()
-    return [name for name in models if all(word in name.lower() for word in words)]
+    signs = terminal.screen.signs
+    return await Picker([*models, NONE], signs, format_model, "chooses it").pick() or ""
 
 
 async def permissions(terminal: Terminal, argument: str) -> None:
