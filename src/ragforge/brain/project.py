@@ -150,9 +150,9 @@ class Brain:
         return await finder.search(asked, self.project_id, under, limit, unread)
 
     async def find_unknown_words(self, question: str, unread: Unread | None) -> list[str]:
-        """Return the telling words of a question that the project holds nowhere; none of small talk.
+        """Return the telling words of a question that the project holds nowhere.
 
-        They are looked for in the files that were not read yet, too.
+        Small talk has none. Files that were not read yet are searched, too.
         """
         from ragforge.search.question.message_kinds import needs_nothing
 

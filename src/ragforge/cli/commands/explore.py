@@ -22,9 +22,7 @@ async def explore(
     relation: RelationAsked | None = option(
         "-r --relation", "List only this; by default what is next to it."
     ),
-    depth: int | None = option(
-        "--depth", "How far: 2 lists callers of callers too.", min=1, max=5
-    ),
+    depth: int | None = option("--depth", "How far: 2 lists callers of callers too.", min=1, max=5),
     limit: int | None = option("-k --limit", "How many places.", min=1, max=10_000),
     source: bool = flag("--source", "Show the source too."),
     as_json: JsonOption = False,
