@@ -116,25 +116,29 @@ class InitialContext:
             return [], SearchReport(name, "failed", _measure_ms(begun), 0, str(error))
         if result.get("refused"):
             return [], SearchReport(name, "skipped", _measure_ms(begun), 0, result["refused"])
-        found = parse_locations(call.tool, result, lambda path: (self.root / path).is_file())
-        locations = list(found)
+        locations = list(self._read_locations(call, result))
         problem = "the time was up before all files were searched" if _was_cut(result) else ""
         return locations, SearchReport(name, "ok", _measure_ms(begun), len(locations), problem)
 
-
-def parse_locations(tool: str, result: Json, is_file: Callable[[str], bool]) -> Iterable[Location]:
-    """Yield the lines that a tool's result lists."""
-    if tool == "run_command":
-        for place in find_locations(result.get("stdout") or "", is_file):
-            score, confidence = FILE_NAME if place.line is None else COMMAND
-            yield Location(place.path, place.line or 1, score, confidence, "command")
-        return
-    for match in result.get("matches", ()):
-        line = match.get("line") or 1
-        if tool == "grep_files":
-            yield Location(match["file"], line, *GREP, "grep")
-        else:
-            yield Location(match["file"], line, match["similarity"], FUZZY_CONFIDENCE, "fuzzy")
+    def _read_locations(self, call: PlannedSearch, result: Json) -> Iterable[Location]:
+        """Yield the lines that the result of a search lists."""
+        if call.tool == "run_command":
+            cwd = os.path.relpath(self.root / str(call.arguments.get("cwd") or ""), self.root)
+            for place in find_locations(
+                result.get("stdout") or "",
+                lambda path: (self.root / path).is_file(),
+                cwd,
+                str(self.root),
+            ):
+                score, confidence = FILE_NAME if place.line is None else COMMAND
+                yield Location(place.path, place.line or 1, score, confidence, "command")
+            return
+        for match in result.get("matches", ()):
+            line = match.get("line") or 1
+            if call.tool == "grep_files":
+                yield Location(match["file"], line, *GREP, "grep")
+            else:
+                yield Location(match["file"], line, match["similarity"], FUZZY_CONFIDENCE, "fuzzy")
 
 
 def _was_cut(result: Json) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ragforge.context.excerpts import Location
 from ragforge.context.initial import InitialContext
-from ragforge.context.planner import Planner
+from ragforge.context.plan import PlannedSearch
+from ragforge.context.planner import Plan, Planner
 from ragforge.domain.chat import ToolSpec
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
@@ -93,3 +95,22 @@ async def test_each_kind_of_search_has_its_score(tmp_path: Path) -> None:
     assert Location("a.py", 3, 0.85, 0.75, "command") in locations
     assert Location("a.py", 1, 0.7, 0.6, "command") in locations
     assert Location("a.py", 1, 0.8, 0.6, "fuzzy") in locations
+
+
+async def test_a_command_in_a_directory_names_files_below_it(tmp_path: Path) -> None:
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "app.ts").write_text("start()\n")
+
+    class OneCommand(Planner):
+        async def plan(self, message: str, surroundings: str = "") -> Plan:
+            given = {"command": "grep -n start app.ts", "cwd": "web"}
+            return Plan((PlannedSearch("run_command", given),), "a model")
+
+    async def run(given: Mapping[str, Json]) -> Json:
+        return {"stdout": "app.ts:1:start()\n"}
+
+    initial = replace(searching(tmp_path, run), planner=OneCommand(None, "", 1))
+
+    locations, _ = await initial.search("Where is it started?")
+
+    assert locations == [Location("web/app.ts", 1, 0.85, 0.75, "command")]

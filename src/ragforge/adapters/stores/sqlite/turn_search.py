@@ -82,7 +82,7 @@ class PlainTurnWords:
             ).fetchall()
             if len(passing) >= limit * CANDIDATES:
                 break
-        usual = max(sum(found[-1] for found in passing) / max(len(passing), 1), 1.0)
+        usual: float = max(sum(found[-1] for found in passing) / max(len(passing), 1), 1.0)
 
         def score(row: int, length: int) -> float:
             return scores[row] * (1 + bm25.K1) / (1 + bm25.saturate(length, usual))
