@@ -130,7 +130,7 @@ The MCP server asking asks:
 
 async def fill_in(terminal: Terminal) -> None:
     """Answer the questions of a trip, some of them wrongly at first."""
-    terminal.type(f"y{ENTER}")
+    terminal.type("y")
     await terminal.prompt(r"City \(text\):")
     terminal.type(f"R{ENTER}")
     await terminal.see("The value has 1 characters, and must have at least 2.")
@@ -172,7 +172,7 @@ async def test_what_a_server_asks_is_answered_field_by_field_or_declined(
             await terminal.prompt()
             terminal.type(f"Plan a trip{ENTER}")
             await terminal.prompt(r"Allow\? \[y/a/n\]")
-            terminal.type(f"a2{ENTER}")
+            terminal.type("3")  # all tools of the server
             await terminal.prompt(r"Answer\? \[y/n\]")
             assert QUESTION in "\n".join(terminal.scrollback)
             await fill_in(terminal)
@@ -185,7 +185,7 @@ async def test_what_a_server_asks_is_answered_field_by_field_or_declined(
 
             terminal.type(f"Plan it again{ENTER}")
             await terminal.prompt(r"Answer\? \[y/n\]")
-            terminal.type(f"n{ENTER}")
+            terminal.type("n")
             await terminal.see("Declined.")
             await terminal.see("Then not.")
             await terminal.prompt()
@@ -196,7 +196,7 @@ async def test_what_a_server_asks_is_answered_field_by_field_or_declined(
             whole = "\n".join(terminal.scrollback)
             assert "│ Pay here\n│ https://pay.example.org/4711\n" in whole
             assert "yes: I opened this page myself and am done" in whole
-            terminal.type(f"y{ENTER}")
+            terminal.type("y")
             await terminal.see("Paid.")
             await terminal.prompt()
             assert "page: accept" in chat.asked_in_turns[5].text
