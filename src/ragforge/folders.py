@@ -81,6 +81,7 @@ SHARED = (
 """Folders of everybody: whatever lies in them, none of them is a project."""
 TEMPORARY = ("TMPDIR", "TEMP", "TMP")
 """The variables that name another one."""
+APP_FOLDER = "ragforge"
 _USER_FOLDERS = {
     "data": ("XDG_DATA_HOME", ".local/share"),
     "config": ("XDG_CONFIG_HOME", ".config"),
@@ -162,11 +163,11 @@ def find_user_folder(kind: Literal["data", "config"]) -> Path:
     base = given or f"{os.environ.get('HOME', '').rstrip('/')}/{usual}"
     is_plain = sys.platform == "linux" and "ANDROID_ROOT" not in os.environ
     if is_plain and base.startswith("/") and not base.startswith(f"/{usual}"):
-        return Path(base) / "ragforge"
+        return Path(base) / APP_FOLDER
     import platformdirs  # to load it takes 5 ms, which agents would wait for
 
     find = platformdirs.user_data_dir if kind == "data" else platformdirs.user_config_dir
-    return Path(find("ragforge", appauthor=False))
+    return Path(find(APP_FOLDER, appauthor=False))
 
 
 def find_home() -> Path | None:

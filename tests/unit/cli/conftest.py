@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 
-import platformdirs
 import pytest
 
+from ragforge import folders
 from ragforge.cli.main import run
 from ragforge.config import Settings
 from ragforge.domain.authors import Identity
@@ -101,8 +101,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setattr(platformdirs, "user_config_dir", lambda *_, **__: str(tmp_path / "c"))
-    monkeypatch.setattr(platformdirs, "user_data_dir", lambda *_, **__: str(tmp_path / "d"))
+    monkeypatch.setattr(folders, "APP_FOLDER", "")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "c"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "d"))
     project = tmp_path / "project"
     (project / ".git").mkdir(parents=True)
     monkeypatch.chdir(project)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import platformdirs
 import pytest
+
+from ragforge import folders
 
 
 @pytest.fixture
@@ -14,8 +15,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     (home / "config").mkdir(parents=True)
     monkeypatch.setattr(Path, "home", lambda: home)
-    monkeypatch.setattr(platformdirs, "user_config_dir", lambda *_, **__: str(home / "config"))
-    monkeypatch.setattr(platformdirs, "user_data_dir", lambda *_, **__: str(home / "data"))
+    monkeypatch.setattr(folders, "APP_FOLDER", "")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
     return home
 
 

@@ -29,7 +29,7 @@ from ragforge.transcripts.user_text import find_user_text
 
 SAID = "The login loop came from the cookie domain, now it is the parent domain"
 PROMPT = "Why did the login loop happen with the cookie domain?"
-MAX_MODULES = {"SessionStart": 95, "UserPromptSubmit": 115}
+MAX_MODULES = {"SessionStart": 90, "UserPromptSubmit": 116}
 """How many modules of RagForge a hook may load."""
 
 

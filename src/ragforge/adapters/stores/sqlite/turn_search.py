@@ -85,7 +85,7 @@ class PlainTurnWords:
         usual: float = max(sum(found[-1] for found in passing) / max(len(passing), 1), 1.0)
 
         def score(row: int, length: int) -> float:
-            return scores[row] * (1 + bm25.K1) / (1 + bm25.saturate(length, usual))
+            return scores[row] * (1 + bm25.K1) / float(1 + bm25.saturate(length, usual))
 
         def make(row: int, id_: str, conversation_id: str, place: int, length: int) -> FoundTurn:
             held = {word: rows[row] for word, rows in self._rows.items() if row in rows}
