@@ -150,8 +150,8 @@ class Notebook:
         def make_hit(note: Note) -> NoteHit:
             shared = count_shared(WORDS.prose(format_note_for_search(note)).split(), groups)
             unknown = vector is None or note.uuid in new
-            most = max(len(groups), 1) if unknown else MAX_SHARED
-            evidence = Evidence(near.get(note.uuid, -NEARER), min(shared / most, 1.0))
+            enough = max(len(groups), 1) if unknown else MAX_SHARED
+            evidence = Evidence(near.get(note.uuid, -NEARER), min(shared / enough, 1.0))
             likely = estimate("notes", evidence, by_meaning=not unknown)
             signals = list_signals(words=note.uuid in by_words, meaning=note.uuid in near)
             return NoteHit(note, likely, NOTE_CONFIDENCE, signals)
