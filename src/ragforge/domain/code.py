@@ -35,8 +35,7 @@ MODULE = "module"
 CHUNK = "chunk"
 """The scope type of a part of a file without scopes."""
 SMALL = frozenset(("variant", "attribute"))
-"""The scope types of names in a type without code of their own: what is in their lines is in the
-type."""
+"""The scope types of names in a type that hold no code: what is in their lines is in the type."""
 NEW = "new"
 """The state of a project of which no file was read yet."""
 WHOLE = "read"

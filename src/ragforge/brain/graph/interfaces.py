@@ -32,7 +32,7 @@ class _Interface:
 class Interfaces:
     """Finds the interfaces whose methods a type has.
 
-    Those of its own package count, and of the packages that its file imports: others cannot be
+    Those in its package count, and those in packages that its file imports: others cannot be
     seen from it. A type has the methods of what it embeds if that is of its package.
     """
 

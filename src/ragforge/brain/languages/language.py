@@ -144,7 +144,7 @@ class Language:
     invocation_name: str = "name"  # the field in an `@invocation`
     sigils: str = ""  # signs before a variable that are not part of its name
     bare_calls: bool = False  # a name that is bound nowhere is a call
-    function_values: bool = False  # a function's name alone gives the function
+    function_values: bool = False  # a function's name without a call gives the function
     joins_clauses: bool = False  # neighbours of one name are one definition
     blanked: re.Pattern[bytes] | None = None  # what the grammar cannot parse becomes spaces
     simplify: Callable[[bytes], bytes] | None = None  # a second try for a file with errors
