@@ -7,7 +7,6 @@ needed here; other fields are skipped.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -17,11 +16,17 @@ from ragforge.errors import InputError
 from ragforge.records import dataclass
 
 MAX_BYTES = 256_000_000
+MAX_DOCUMENT_BYTES = 16_000_000
+MAX_OCCURRENCES = 5_000_000
+"""Empty messages take two bytes in an index, and fifty times as much in memory."""
 MAX_MISFITS = 0.02
 """The share of occurrences that need not fit the text: generated names are not in it."""
 DEFINITION = 1
+DOCUMENTS = 2
+VARINT, BYTES = 0, 2
+FIXED = {1: 8, 5: 4}
+"""The sizes of numbers of fixed length, by their kind."""
 _MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
-    "Index": {"documents": (2, "Document*")},
     "Document": {
         "relative_path": (1, "string"),
         "occurrences": (2, "Occurrence*"),
@@ -59,6 +64,11 @@ class Document:
     occurrences: tuple[Occurrence, ...]
     bases: tuple[tuple[str, str], ...] = ()  # symbols, and those that they implement
     text: str = ""  # of the file, if the indexer stored it
+
+    def join(self, other: Document) -> Document:
+        """Return this with what another document of the same file says."""
+        occurrences = (*self.occurrences, *other.occurrences)
+        return Document(self.path, occurrences, (*self.bases, *other.bases), self.text)
 
     def fits(self, text: str) -> bool:
         """Tell whether a text is what the indexer saw.
@@ -117,28 +127,65 @@ def read_index(file: Path, folder: str = "") -> dict[str, Document]:
     or cannot be read.
     """
     try:
-        size = file.stat().st_size
-        if size > MAX_BYTES:
-            raise InputError(f"{file} has {size:,} bytes; an index may have {MAX_BYTES:,}.")
-        data = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}.") from error
-    try:
-        messages = _make_messages()
-        index = messages["Index"]()
-        index.ParseFromString(data)
+        from google.protobuf.message import DecodeError
     except ImportError as error:
         raise InputError("Reading an index needs: pip install 'ragforge-agent[scip]'") from error
-    except _get_decode_error() as error:
+    found: dict[str, Document] = {}
+    count = 0
+    try:
+        if not file.is_file():
+            raise InputError(f"{file} is not a file.")
+        if (size := file.stat().st_size) > MAX_BYTES:
+            raise InputError(f"{file} has {size:,} bytes; an index may have {MAX_BYTES:,}.")
+        for data in _split_index(file.read_bytes()):
+            message = _make_messages()["Document"]()
+            message.ParseFromString(data)
+            count += len(message.occurrences)
+            if count > MAX_OCCURRENCES:
+                raise InputError(f"{file} names more than {MAX_OCCURRENCES:,} symbols.")
+            document = _make_document(message, folder)
+            if _is_inside(document.path):
+                known = found.get(document.path)
+                found[document.path] = document if known is None else known.join(document)
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}.") from error
+    except (DecodeError, ValueError) as error:
         raise InputError(f"{file} is not an index in the SCIP format, or is damaged.") from error
-    documents: dict[str, list[Any]] = defaultdict(list)
-    for document in index.documents:
-        path = f"{folder}/{document.relative_path}" if folder else document.relative_path
-        if _is_inside(path):
-            documents[path].append(document)
-    if not documents:
+    if not found:
         raise InputError(f"{file} describes no file of a project.")
-    return {path: _make_document(path, parts) for path, parts in documents.items()}
+    return found
+
+
+def _split_index(data: bytes) -> Iterator[bytes]:
+    """Yield the documents of an index one by one. Raises ValueError if it is damaged."""
+    place = 0
+    while place < len(data):
+        key, place = _read_number(data, place)
+        kind = key & 7
+        if kind == VARINT:
+            _, place = _read_number(data, place)
+            continue
+        size, place = (
+            _read_number(data, place) if kind == BYTES else (FIXED.get(kind, len(data)), place)
+        )
+        if place + size > len(data) or (key >> 3 == DOCUMENTS and size > MAX_DOCUMENT_BYTES):
+            raise ValueError(size)
+        if key >> 3 == DOCUMENTS and kind == BYTES:
+            yield data[place : place + size]
+        place += size
+
+
+def _read_number(data: bytes, place: int) -> tuple[int, int]:
+    """Return a number of seven bits in each byte, and the place after it."""
+    number = 0
+    for shift in range(0, 64, 7):
+        if place == len(data):
+            break
+        number |= (data[place] & 127) << shift
+        place += 1
+        if data[place - 1] < 128:
+            return number, place
+    raise ValueError(place)
 
 
 def _is_inside(path: str) -> bool:
@@ -146,35 +193,27 @@ def _is_inside(path: str) -> bool:
     return "\\" not in path and "\0" not in path and not {"", ".", ".."}.intersection(steps)
 
 
-def _make_document(path: str, parts: Sequence[Any]) -> Document:
-    occurrences = [one for part in parts for one in _read_occurrences(part)]
+def _make_document(message: Any, folder: str) -> Document:
+    path = f"{folder}/{message.relative_path}" if folder else message.relative_path
     bases = [
         (symbol.symbol, relation.symbol)
-        for part in parts
-        for symbol in part.symbols
+        for symbol in message.symbols
         for relation in symbol.relationships
         if relation.is_implementation
     ]
-    return Document(path, tuple(occurrences), tuple(bases), parts[0].text)
+    return Document(path, tuple(_read_occurrences(message)), tuple(bases), message.text)
 
 
-def _read_occurrences(part: Any) -> Iterator[Occurrence]:
-    for one in part.occurrences:
+def _read_occurrences(message: Any) -> Iterator[Occurrence]:
+    symbols: dict[str, str] = {}  # each once
+    for one in message.occurrences:
         place = [*one.range]
         if len(place) not in (3, 4) or min(place) < 0 or not one.symbol:
             continue
         end = place[2] if len(place) == 3 else place[3] if place[2] == place[0] else 0
+        symbol = symbols.setdefault(one.symbol, one.symbol)
         is_definition = bool(one.symbol_roles & DEFINITION)
-        yield Occurrence(one.symbol, place[0] + 1, place[1], end, is_definition)
-
-
-def _get_decode_error() -> type[Exception]:
-    try:
-        from google.protobuf.message import DecodeError
-    except ImportError:
-        return InputError
-    found: type[Exception] = DecodeError
-    return found
+        yield Occurrence(symbol, place[0] + 1, place[1], end, is_definition)
 
 
 @cache

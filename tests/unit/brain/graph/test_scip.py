@@ -9,6 +9,7 @@ import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,6 +65,17 @@ async def list_edges(brain: Brain) -> set[str]:
     names = await brain.store.records.get_many(SCOPE_NAME, ids)
     places = {uuid: f"{one.file}:{one.qualified_name}" for uuid, one in names.items()}
     return {f"{places[one.source]} {one.kind} {places[one.target]}" for one in edges}
+
+
+def make_document(path: str) -> Any:
+    return scip._make_messages()["Document"](relative_path=path)
+
+
+def write_index(file: Path, *documents: Any) -> None:
+    """Write an index of short documents, as protobuf does."""
+    texts = [document.SerializeToString() for document in documents]
+    heads = [bytes([0x12, len(text) & 127 | 128, len(text) >> 7]) for text in texts]
+    file.write_bytes(b"".join(head + text for head, text in zip(heads, texts, strict=True)))
 
 
 def edit(file: Path, old: str, new: str) -> None:
@@ -159,7 +171,7 @@ async def test_an_index_in_the_project_is_used_after_trust(brain: Brain, tmp_pat
     assert OF_CHECKOUT not in await list_edges(brain)
 
 
-@pytest.mark.parametrize("damage", ["cut", "other", "empty", "missing", "large"])
+@pytest.mark.parametrize("damage", ["cut", "other", "empty", "missing", "large", "many", "group"])
 async def test_a_damaged_index_is_an_error_that_changes_nothing(
     brain: Brain, tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,10 +179,10 @@ async def test_a_damaged_index_is_an_error_that_changes_nothing(
     await ingest(brain, good)
     bad, data = tmp_path / "bad.scip", good.read_bytes()
     if damage != "missing":
-        texts = {"cut": data[:-100], "other": b"\xff" * 500, "empty": b"", "large": data}
-        bad.write_bytes(texts[damage])
-    if damage == "large":
-        monkeypatch.setattr(scip, "MAX_BYTES", 100)
+        texts = {"cut": data[:-100], "other": b"\xff" * 500, "empty": b"", "group": b"\x13" * 9}
+        bad.write_bytes(texts.get(damage, data))
+    limit = {"large": "MAX_BYTES", "many": "MAX_OCCURRENCES"}.get(damage, "MAX_BYTES")
+    monkeypatch.setattr(scip, limit, 10 if damage in ("large", "many") else 10_000)
 
     with pytest.raises(InputError, match=r"bad\.scip"):
         await ingest(brain, bad)
@@ -190,23 +202,18 @@ async def test_a_damaged_index_in_the_project_is_left_alone(brain: Brain, tmp_pa
 
 
 def test_files_outside_of_the_project_are_ignored(tmp_path: Path) -> None:
-    messages = scip._make_messages()
-    index = messages["Index"]()
-    for path in ("../a.py", "/etc/passwd", "a/../../b.py", "a\\b.py", "", "ok.py", "./c.py"):
-        index.documents.add(relative_path=path)
-    (tmp_path / "index.scip").write_bytes(index.SerializeToString())
+    paths = ("../a.py", "/etc/passwd", "a/../../b.py", "a\\b.py", "", "ok.py", "./c.py")
+    write_index(tmp_path / "index.scip", *(make_document(path) for path in paths))
 
     assert list(read_index(tmp_path / "index.scip")) == ["ok.py"]
     assert list(read_index(tmp_path / "index.scip", "packages/a")) == ["packages/a/ok.py"]
 
 
 def test_places_that_make_no_sense_are_skipped(tmp_path: Path) -> None:
-    messages = scip._make_messages()
-    index = messages["Index"]()
-    document = index.documents.add(relative_path="a.py")
+    document = make_document("a.py")
     for place in ([], [1], [-1, 0, 3], [1, 2, 3, 4, 5], [2**31 - 1, 0, 1], [0, 4, 7]):
         document.occurrences.add(range=place, symbol="x . . . f().", symbol_roles=1)
-    (tmp_path / "index.scip").write_bytes(index.SerializeToString())
+    write_index(tmp_path / "index.scip", document)
     found = read_index(tmp_path / "index.scip")["a.py"]
 
     assert [one.line for one in found.occurrences] == [2**31, 1]
