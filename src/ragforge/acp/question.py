@@ -12,6 +12,7 @@ from acp import schema
 
 from ragforge.app.features.user_commands import PromptFile, expand_arguments
 from ragforge.domain.chat import Image
+from ragforge.domain.text import fence
 from ragforge.errors import InputError
 from ragforge.records import dataclass
 
@@ -51,7 +52,7 @@ def read_question(blocks: Sequence[Block], root: Path) -> Question:
             ):
                 place = name_place(resource.uri, root)
                 words.append(place)
-                below.append(f"{place} in the editor:\n\n{_fence(resource.text)}")
+                below.append(f"{place} in the editor:\n\n{fence(resource.text)}")
             case schema.EmbeddedResourceContentBlock(resource=resource):
                 words.append(name_place(resource.uri, root))
             case schema.ImageContentBlock():
@@ -91,11 +92,3 @@ def expand_command(question: str, commands: Sequence[PromptFile]) -> str:
         if name == f"/{one.name}":
             return expand_arguments(one.body, argument.strip())
     return question
-
-
-def _fence(text: str) -> str:
-    """Return a text between code fences that it does not contain."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}\n{text}\n{fence}"

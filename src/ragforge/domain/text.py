@@ -64,6 +64,13 @@ def to_json(field: str, value: Json) -> str:
     return text
 
 
+def fence(text: str) -> str:
+    """Return a text in a code fence that the text cannot close."""
+    longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
+    mark = "`" * (longest + 1)
+    return f"{mark}\n{text}\n{mark}"
+
+
 def list_fields(value: Any) -> Json:
     """Return data as JSON: a dataclass becomes an object with its fields, a tuple a list."""
     if is_dataclass(value):

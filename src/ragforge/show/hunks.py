@@ -1,4 +1,7 @@
-"""Hunks: a unified diff as lines with their signs and numbers."""
+"""Hunks: a unified diff as lines with their signs and numbers.
+
+Apart from `diffs`, because an editor and the web page have no use for the colours of a terminal.
+"""
 
 from __future__ import annotations
 

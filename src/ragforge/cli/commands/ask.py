@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import select
 import stat
 import sys
@@ -22,6 +21,7 @@ from ragforge.cli.options import JsonOption, ModeOption, argument, complete_sess
 from ragforge.cli.progress import read_first
 from ragforge.cli.state import open_here
 from ragforge.cli.trust_questions import settle_reading
+from ragforge.domain.text import fence
 from ragforge.errors import InputError
 from ragforge.show.console import print_note
 
@@ -159,9 +159,7 @@ def with_input(question: str, text: str) -> str:
     """Return a question followed by a text, in a code fence that the text cannot close."""
     if not text.strip():
         return question
-    longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{question}\n\n{fence}\n{text}\n{fence}"
+    return f"{question}\n\n{fence(text)}"
 
 
 def _is_piped() -> bool:
