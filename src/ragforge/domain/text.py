@@ -66,8 +66,9 @@ def to_json(field: str, value: Json) -> str:
 
 def fence(text: str) -> str:
     """Return a text in a code fence that the text cannot close."""
-    longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
-    mark = "`" * (longest + 1)
+    mark = "```"
+    while mark in text:
+        mark += "`"
     return f"{mark}\n{text}\n{mark}"
 
 
