@@ -19,11 +19,13 @@ TITLES = ("Fix the login loop", "Leases of jobs", "Colours of the cart")
 
 async def remember(environ: dict[str, str], project: Path, titles: tuple[str, ...]) -> list[str]:
     """Have some sessions from before; return their ids."""
+    from ragforge.memory.sessions import create_session
+
     settings = load_settings(project, environ=environ).settings
     async with open_app(settings, project) as app:
         ids = []
         for title in titles:
-            session = await app.sessions.create()
+            session = await create_session(app.store, app.cwd, app.project)
             await app.ask(f"Tell me: {title}", session.uuid)
             await app.sessions.rename(session, title)
             ids.append(session.uuid)
