@@ -33,8 +33,8 @@ RECALLED = 5
 WRAPPER_CHARS = 40
 """The text around the entries of `recall`, without the project's path."""
 MAX_SESSIONS = 50
-PLACE_CHARS = 80
-"""A place of `related` takes about as many characters."""
+PLACE_CHARS = 50
+"""A place of `related` takes about as many characters, or fewer."""
 RECEIPT_ITEMS = 20
 RULE_CHARS = 1_200
 """Maximum for the rules that come with the hits of `recall`."""

@@ -12,7 +12,7 @@ from ragforge.domain.text import Json, keep_beginning
 from ragforge.records import dataclass
 from ragforge.search.extracts import extract
 
-MAX_PLACES = 100
+MAX_PLACES = 160
 """Places in one reply, if no other limit is given."""
 MAX_NEIGHBOURS = 60
 MAX_NAMED = 10
