@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.concurrency import gather_or_cancel
 from ragforge.context.excerpts import Excerpt
-from ragforge.domain.code import SECTION, Scope, ScopeName
+from ragforge.domain.code import SECTION, SMALL, Scope, ScopeName
 from ragforge.search.extracts import extract
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ async def _read_near(finder: CodeFinder, excerpt: Excerpt) -> Sequence[tuple[Sco
     """Return what a function uses, and what uses it; with whether it is used."""
     assert excerpt.scope is not None
     near = await finder.find_neighbours(excerpt.scope.uuid)
-    return [(one.scope, one.direction == "out") for one in near if one.relation == "CONSUMES"]
+    uses = [one for one in near if one.relation == "CONSUMES" and one.scope.type not in SMALL]
+    return [(one.scope, one.direction == "out") for one in uses]
 
 
 def lay_out(

@@ -30,6 +30,8 @@ MODULE = "module"
 """The scope type of a whole file of code."""
 CHUNK = "chunk"
 """The scope type of a part of a file without scopes."""
+SMALL = frozenset(("variant", "attribute"))
+"""The scope types of names in a type that hold no code: what is in their lines is in the type."""
 NEW = "new"
 """The state of a project of which no file was read yet."""
 WHOLE = "read"

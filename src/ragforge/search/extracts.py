@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ragforge.domain.bm25 import weigh_word
-from ragforge.domain.code import Scope, ScopeName
+from ragforge.domain.code import SMALL, Scope, ScopeName
 from ragforge.domain.text import shorten_end, to_one_line
 from ragforge.patterns import compile_on_use
 from ragforge.records import dataclass
@@ -126,6 +126,7 @@ def _divide(scope: Scope, lines: Sequence[str], inner: Sequence[ScopeName]) -> l
             if scope.start_line <= one.start_line
             and one.end_line <= scope.end_line
             and (one.start_line, one.end_line) != (scope.start_line, scope.end_line)
+            and one.type not in SMALL
             and not (one.type == "constant" and one.end_line - one.start_line < MIN_LINES)
         ),
         key=lambda one: (one.start_line, -one.end_line),

@@ -47,6 +47,9 @@ class ChangedNames:
 
     words: frozenset[str]
     types: frozenset[str]  # those of types: what they inherit may be passed on
+    # Where a type implements interfaces without naming them:
+    owners: frozenset[str] = frozenset()  # the types of changed methods
+    has_interfaces: bool = False  # whether an interface changed
 
 
 def find_changed_names(
@@ -86,10 +89,18 @@ def _compare_names(
     seen = {name: (*was.get(name, ()), *now.get(name, ())) for name in changed}
     if any("default" in head for entries in seen.values() for _, head, _ in entries):
         return None  # other files may give it any name
-    types = (name for name in seen if any(kind in HOLDERS for kind, _, _ in seen[name]))
-    return ChangedNames(
-        frozenset(map(_get_last_name, changed)), frozenset(map(_get_last_name, types))
+    holders = (name for name in seen if any(kind in HOLDERS for kind, _, _ in seen[name]))
+    words, types = frozenset(map(_get_last_name, changed)), frozenset(map(_get_last_name, holders))
+    language = find_language(file.outline.language)
+    if language is None or not language.names.implicit_interfaces:
+        return ChangedNames(words, types)
+    owners = frozenset(
+        name.rpartition(".")[0]
+        for name in seen
+        if any(kind == "method" for kind, _, _ in seen[name])
     )
+    kinds = {kind for entries in seen.values() for kind, _, _ in entries}
+    return ChangedNames(words, types, owners, "interface" in kinds)
 
 
 def _get_last_name(qualified_name: str) -> str:
@@ -118,6 +129,8 @@ def _describe_visible(scopes: Iterable[Scope]) -> dict[str, list[tuple[str, str,
 def _describe_head(scope: Scope) -> str:
     language = find_language(scope.language)
     if scope.type not in HOLDERS:  # "export default", "def self."
+        if language and language.names.implicit_interfaces and scope.type == "method":
+            return scope.signature
         family = "" if language is None else language.names.family
         head = scope.signature.partition("(")[0]
         return f"{head} {read_return(scope.signature, scope.name, family)}"
@@ -263,7 +276,9 @@ async def find_affected(
     if len(words) > MANY_NAMES:
         return reached | await find_all_dependents(named.keys())
     code = {path for path, file in files.items() if find_family(file.language)}
-    mentioning = (await mention(words) & code).difference(reached, named)
+    held = await mention(words) & code
+    reached |= await _find_implementers(named, held, files, mention)
+    mentioning = held.difference(reached, named)
     if not mentioning:
         return reached | (named.keys() & files.keys())
     around = await find_all_dependents(named.keys())
@@ -274,13 +289,43 @@ async def find_affected(
     return reached | mentioning | (named.keys() & files.keys())
 
 
+async def _find_implementers(
+    named: Mapping[str, ChangedNames],
+    mentioning: Collection[str],
+    files: Mapping[str, File],
+    mention: FindMentions,
+) -> set[str]:
+    """Return the files of types that may implement other interfaces now, without naming them.
+
+    A type and its methods may be in several files of a package.
+    """
+    found: set[str] = set()
+    owners = {owner for names in named.values() for owner in names.owners}
+    packages = {_get_place(files, path) for path, names in named.items() if names.owners}
+    if owners:
+        found |= {path for path in await mention(owners) if _get_place(files, path) in packages}
+    changed = {path for path, names in named.items() if names.has_interfaces}
+    if changed:
+        packages = {_get_place(files, path) for path in (*mentioning, *changed)}
+        found |= {path for path in files if _get_place(files, path) in packages}
+    return found & files.keys()
+
+
+def _get_place(files: Mapping[str, File], path: str) -> tuple[str, str | None]:
+    """Return the directory of a file and the family of its language."""
+    file = files.get(path)
+    return path.rpartition("/")[0], find_family(file.language) if file else None
+
+
 async def is_unmentioned(changed: Mapping[str, ChangedNames | None], mention: FindMentions) -> bool:
     """Tell whether no other file mentions what changed: then no other is affected.
 
     A file that imports one of these names under another mentions it there.
     """
-    words = {w for names in changed.values() if names is not None for w in names.words}
-    if None in changed.values() or len(words) > MANY_NAMES:
+    named = [names for names in changed.values() if names is not None]
+    words = {word for names in named for word in names.words | names.owners}
+    many = len(words) > MANY_NAMES
+    if many or None in changed.values() or any(names.has_interfaces for names in named):
         return False
     return not words or await mention(words) <= changed.keys()
 

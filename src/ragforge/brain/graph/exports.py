@@ -7,6 +7,7 @@ from typing import TypeAlias
 from ragforge.brain.graph.members import Members
 from ragforge.brain.graph.name_index import FILE, MAX_DEPTH, Bound, FileView, NameIndex, Target
 from ragforge.brain.languages.language import Import
+from ragforge.brain.parse.outline import SPACES, Definition
 from ragforge.records import dataclass
 
 
@@ -92,8 +93,16 @@ class Exports:
         for name in names[1:]:
             if found is None or isinstance(found, ImportedModule):
                 return None
-            found = self._members.find_member(found, name) or found
+            found = self._members.find_member(found, name) or self._pass_on(found, name, steps)
         return None if isinstance(found, ImportedModule) else found
+
+    def _pass_on(self, found: Target, name: str, steps: _Steps) -> Meaning | None:
+        """Return what a module in a file imports under a name; of a type, itself."""
+        view = self._index.get_view(found)
+        if view.definitions[found[1]].type not in SPACES:
+            return found
+        bound = view.scoped.get(found[1], {}).get(name)
+        return self._agree(view, bound, name, steps) if bound else None
 
     def _find_member_at(
         self, files: tuple[str, ...], path: tuple[str, ...], name: str, steps: _Steps
@@ -166,6 +175,8 @@ class Exports:
             return view.path, own
         if name in view.bound:
             return self._agree(view, view.bound[name], name, steps)
+        if view.rules.path_names and (macro := self._find_macro(view, name)):
+            return macro
         if not view.rules.reexports or (
             view.rules.private_prefix and name.startswith(view.rules.private_prefix)
         ):
@@ -177,12 +188,30 @@ class Exports:
                 found.add((other.path, number))
             elif name in other.bound:
                 found.add(self._agree(other, other.bound[name], name, steps))
+            elif view.rules.path_names:
+                found.add(self._find_macro(other, name))
         for scope, statement in view.wildcards:
             whole, left = self._modules.locate(view.path, view.language, statement.module)
             if scope == FILE and left:
                 found.add(self._find_member_at(whole, left, name, steps))
         found.discard(None)
         return found.pop() if len(found) == 1 else None
+
+    def _find_macro(self, view: FileView, name: str) -> Target | None:
+        """Return the macro that a module of a crate's root exports: it is at the root."""
+        for found in view.imports:
+            if found.module != f"self::{found.alias}":
+                continue
+            for path in self._modules.find(view.path, view.language, found.module):
+                other = self._index.find_view(path)
+                number = other.top.get(name) if other else None
+                if other and number is not None and _is_exported(other.definitions[number]):
+                    return path, number
+        return None
+
+
+def _is_exported(definition: Definition) -> bool:
+    return definition.type == "macro" and "macro_export" in definition.decorators
 
 
 def _find_own(view: FileView, name: str, local: str) -> int | None:

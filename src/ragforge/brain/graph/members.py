@@ -27,6 +27,8 @@ class Members:
     def find_member(self, target: Target, name: str, inherit: bool = True) -> Target | None:
         """Return the member of a type with this name, its own or an inherited one."""
         found = self.find_own(target, name)
+        if found is None and (enum := self._index.find_enum(target)):
+            return self.find_member(enum, name, inherit)
         return found if found or not inherit else self.find_inherited((target,), name)
 
     def find_inherited(self, kinds: Iterable[Target], name: str) -> Target | None:
@@ -51,10 +53,24 @@ class Members:
             view = self._index.get_view(target)
             definition = view.definitions[target[1]]
             around = definition.parent or FILE
-            found = (self._resolve_type(view, around, base) for base in definition.bases)
+            places = (around, target[1]) if view.rules.bases_in_body else (around,)
+            found = (
+                next(
+                    filter(None, (self._resolve_type(view, place, base) for place in places)), None
+                )
+                for base in definition.bases
+            )
             known = tuple(dict.fromkeys(base for base in found if base and base != target))
             self._bases[target] = known
         return known
+
+    def find_all_bases(self, target: Target) -> tuple[Target, ...]:
+        """Return what a type inherits from directly, wherever the source says so."""
+        found = dict.fromkeys(self.find_bases(target))
+        for part in self._find_parts(target):
+            found.update(dict.fromkeys(self.find_bases(part)))
+        found.pop(target, None)
+        return tuple(found)
 
     def find_self_types(self, view: FileView, scope: int) -> list[Target]:
         """Return the types that `self` can have in a scope."""
@@ -83,6 +99,8 @@ class Members:
             found = self._index.find_included(view, owner)
         elif view.rules.methods_in_package:
             found = self._index.get_package(view).get(owner)
+        elif view.rules.project_types:
+            found = self._resolve_type(view, FILE, owner)
         return [found] if found else []
 
     def list_places(self, target: Target) -> list[Target]:

@@ -19,7 +19,7 @@ Bound = tuple[Import, str | None]  # an import and the name it brings; None: the
 
 _HEADER = re.compile(r"/|\.(?:h|hh|hpp|hxx|inc|inl|c|cc|cpp)$")
 _FUNCTIONS = ("function", "method")
-_KINDS = {"object": 1, "function": 2, "method": 2, "macro": 2, "constant": 3}
+_KINDS = {"object": 1, "function": 2, "method": 2, "macro": 2, "constant": 3, "variant": 3}
 _LESSER = ("overload", ".setter", ".deleter")
 
 
@@ -91,10 +91,13 @@ class FileView:
                 self.parts.setdefault(full, []).append(number)
                 if definition.type == "impl":  # it adds to a type and does not define it
                     continue
-            if definition.type in _FUNCTIONS and full.endswith(f"{name}.{name}"):
+            if definition.type in _FUNCTIONS and f".{full}".endswith(f".{name}.{name}"):
                 continue  # a constructor: the name means its type
             if parent is not None:
-                self._put(self.inner.setdefault(parent, {}), name, number)
+                inner = self.inner.setdefault(parent, {})
+                self._put(inner, name, number)
+                if (prefix := self.rules.static_prefix) and definition.signature.startswith(prefix):
+                    self._put(inner, prefix + name, number)  # an object's may have the same name
             elif full == name:
                 self._put(self.top, name, number)
             if parent is None or definitions[parent].type != "impl" or self.rules.impl_adds_members:
@@ -202,6 +205,12 @@ class NameIndex:
     def get_definition(self, target: Target) -> Definition:
         """Return a definition."""
         return self.get_view(target).definitions[target[1]]
+
+    def find_enum(self, target: Target) -> Target | None:
+        """Return the type of a variant; None of anything else."""
+        definition = self.get_definition(target)
+        is_variant = definition.type == "variant" and definition.parent is not None
+        return (target[0], definition.parent or FILE) if is_variant else None
 
     def is_type(self, target: Target) -> bool:
         """Tell whether a definition can be inherited from."""

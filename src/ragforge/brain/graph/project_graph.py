@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ragforge.brain.graph.exports import ImportedModule
+from ragforge.brain.graph.interfaces import Interfaces
 from ragforge.brain.graph.modules import Modules
 from ragforge.brain.graph.name_index import (
     FILE,
@@ -22,8 +23,9 @@ from ragforge.brain.graph.name_index import (
 from ragforge.brain.graph.resolve import Resolver
 from ragforge.brain.languages.language import Import
 from ragforge.brain.languages.table import find_family, find_language, pick_manifests
-from ragforge.brain.parse.outline import HOLDERS, Definition
+from ragforge.brain.parse.outline import HOLDERS, TYPES, Definition
 from ragforge.brain.parse.read_source import ReadFile, make_file_id, read_file
+from ragforge.brain.parse.source import FUNCTIONS
 from ragforge.domain.code import File, FileMark, Relation, RelationKind, ScopeFilter, ScopeName
 from ragforge.domain.schema import SCOPE_NAME
 from ragforge.ports.records import Records
@@ -134,6 +136,7 @@ class Relater:
         self._modules = modules
         self._index = NameIndex(lookup, modules, by_name)
         self._names = Resolver(self._index)
+        self._interfaces = Interfaces(self._index, self._names.members)
         self._files_in_use: dict[str, frozenset[str]] = {}
 
     def find_relations(self, path: str) -> list[Relation]:
@@ -141,16 +144,17 @@ class Relater:
         known = self._lookup(path)
         if known is None:
             return []
-        found: set[Edge] = {
-            ("HAS_PARENT", known.ids[number], known.ids[definition.parent])
-            for number, definition in enumerate(known.outline.definitions)
-            if definition.parent is not None
-        }
         view = self._index.find_view(path)
+        found: set[Edge] = set()
         if view is not None:
             found.update(self._relate_file(view))
-            for number in range(len(view.definitions)):
+        for number, definition in enumerate(known.outline.definitions):
+            holder = None if definition.parent is None else known.ids[definition.parent]
+            if view is not None:
+                holder = self._find_type_around(view, number) or holder
                 found.update(self._relate_scope(view, number))
+            if holder is not None:
+                found.add(("HAS_PARENT", known.ids[number], holder))
         return [Relation(*edge) for edge in sorted(found)]
 
     def find_imports(self, path: str) -> tuple[str, ...]:
@@ -214,6 +218,17 @@ class Relater:
             names = (*names, top)
         return any(self._index.find_places(rules.family, name) for name in names)
 
+    def _find_type_around(self, view: FileView, number: int) -> str | None:
+        """Return the type of an implementation, or of a method that is written outside of it."""
+        definition, names = view.definitions[number], self._names
+        if definition.type == "impl" and view.rules.impl_adds_members:
+            around = definition.parent if definition.parent is not None else FILE
+            kind = names.resolve_type(view, around, definition.name)
+            return None if kind is None else self._index.get_id(kind)
+        owner = view.find_owner(number) if definition.type in FUNCTIONS else ""
+        kinds = names.members.find_owners(view, owner) if owner else []
+        return self._index.get_id(kinds[0]) if len(kinds) == 1 else None
+
     def _relate_scope(self, view: FileView, number: int) -> Iterator[Edge]:
         definition, own = view.definitions[number], view.ids[number]
         bases = self._find_bases(view, number)
@@ -237,8 +252,12 @@ class Relater:
         return known
 
     def _find_bases(self, view: FileView, number: int) -> tuple[Target, ...]:
-        has_bases = view.definitions[number].bases
-        return self._names.members.find_bases((view.path, number)) if has_bases else ()
+        definition, members = view.definitions[number], self._names.members
+        if definition.type in TYPES:
+            place = (view.path, number)
+            found = (*members.find_all_bases(place), *self._interfaces.find_implemented(place))
+            return tuple(dict.fromkeys(found))
+        return members.find_bases((view.path, number)) if definition.bases else ()
 
     def _find_used(self, view: FileView, number: int) -> Iterator[Target]:
         definition, names = view.definitions[number], self._names
@@ -249,9 +268,21 @@ class Relater:
         heads = {name.partition(".")[0] for name in (*calls, *definition.uses) if "." in name}
         found += [names.resolve_constant(view, number, name) for name in heads if name.isupper()]
         found += [names.resolve_use(view, around, mark, True) for mark in definition.decorators]
+        if number == FILE:
+            found += self._list_passed_on(view)
         if definition.type == "impl":
             found.append(names.resolve_type(view, around, definition.name))
+        # An enum is used with its variant.
+        found += [self._index.find_enum(target) for target in found if target is not None]
         return (target for target in found if target is not None)
+
+    def _list_passed_on(self, view: FileView) -> Iterator[Target]:
+        """Yield what a file imports in order to show it as its own."""
+        for found in view.imports:
+            for name, _ in found.names if found.passed_on else ():
+                meaning = self._names.exports.resolve_import(view, found, name)
+                if meaning is not None and not isinstance(meaning, ImportedModule):
+                    yield meaning
 
 
 def _list_calls(view: FileView, definition: Definition) -> Iterator[str]:

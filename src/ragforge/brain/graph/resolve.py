@@ -11,6 +11,7 @@ from ragforge.brain.graph.members import Members
 from ragforge.brain.graph.name_index import FILE, FileView, NameIndex, Target
 from ragforge.brain.graph.values import Values
 from ragforge.brain.parse.outline import CONTAINERS, HOLDERS, SPACES
+from ragforge.domain.code import SMALL
 
 _SHORT = 2
 _NAME = r"[@$#]*\w[\w$]*'*"
@@ -29,10 +30,14 @@ class Resolver:
 
     def resolve_use(self, view: FileView, scope: int, name: str, is_call: bool) -> Target | None:
         """Return the definition that a name in the body of another one means."""
-        parts = name.split(".")
+        parts, rules = name.split("."), view.rules
+        if is_call and len(parts) > 1 and parts[-1] in rules.call_words:  # `stop.call(this)`
+            found = self.resolve_use(view, scope, ".".join(parts[:-1]), is_call)
+            if found is not None:
+                return found
         if len(parts) == 1:
             return self._resolve_word(view, scope, name, is_call)
-        head, rules = parts[0], view.rules
+        head = parts[0]
         if not head:  # a member of a computed value
             return None
         if head == "super()" and rules.self_words:
@@ -129,11 +134,15 @@ class Resolver:
             if definition.type in CONTAINERS and number != scope and not implicit:
                 inner = None
             if inner is not None and name in inner:
-                return view.path, inner[name]
+                is_small = view.definitions[inner[name]].type in SMALL
+                if implicit or not is_small:  # else it needs its type before it
+                    return view.path, inner[name]
             if implicit:
                 for kind in self._list_types(view, number):
                     if found := self.members.find_member(kind, name, inherit):
                         return found
+            if definition.type in HOLDERS and not view.rules.outer_members and _is_low(name):
+                break
             number = definition.parent
         own = view.top.get(name)
         return None if own is None else (view.path, own)
@@ -172,6 +181,8 @@ class Resolver:
     ) -> tuple[Meaning, int] | None:
         rules, head = view.rules, parts[0]
         if head in rules.builtin_names and not rules.package_names:
+            return None
+        if not rules.outer_members and _is_low(head):
             return None
         if rules.includes or (rules.project_types and not rules.bare_types):
             for prefix in _list_prefixes(_find_space(view, scope), view):
@@ -224,9 +235,9 @@ class Resolver:
             if isinstance(meaning, ImportedModule):
                 meaning = self.exports.resolve_inside(meaning, name)
             elif meaning is not None:
-                found = self.members.find_member(meaning, name, inherit=not whole)
-                if found is None or not self._is_static(found):
-                    is_space = self._index.get_definition(meaning).type in SPACES
+                found = self._find_static(meaning, name, inherit=not whole)
+                is_space = self._index.get_definition(meaning).type in SPACES
+                if found is None or not (is_space or self._is_static(found)):
                     unknown = whole or (is_space and not _is_low(name))
                     meaning = None if unknown else meaning
                     break
@@ -236,6 +247,12 @@ class Resolver:
         if meaning is None or self._index.get_definition(meaning).type == "namespace":
             return None
         return meaning
+
+    def _find_static(self, kind: Target, name: str, inherit: bool) -> Target | None:
+        """Return a member of a type itself; of an object if there is no other."""
+        prefix = self._index.get_view(kind).rules.static_prefix
+        found = self.members.find_member(kind, prefix + name, inherit) if prefix else None
+        return found or self.members.find_member(kind, name, inherit)
 
     def _is_static(self, target: Target) -> bool:
         """Tell whether a member belongs to the type itself, where signatures show it."""

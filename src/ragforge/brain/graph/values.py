@@ -57,7 +57,11 @@ class Values:
             return self._follow(view, scope, parts, steps) if steps else None
         key = (view.path, scope, ".".join(parts))
         if key not in self._known:
-            self._known[key] = self._follow(view, scope, parts, steps)
+            if any(part.endswith("()") for part in parts[:-1]):  # of a long chain every link
+                kind = self._find_type(view, scope, parts[:-1], steps)
+                self._known[key] = None if kind is None else self._step(kind, parts[-1], steps)
+            else:
+                self._known[key] = self._follow(view, scope, parts, steps)
         return self._known[key]
 
     def _follow(
@@ -107,6 +111,8 @@ class Values:
             return None
         if definition.type in TYPES:
             return target
+        if enum := self._index.find_enum(target):
+            return enum
         if definition.type not in FUNCTIONS:
             return None
         view = self._index.get_view(target)

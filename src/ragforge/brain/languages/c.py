@@ -42,7 +42,13 @@ def _declare(callable_: str, parents: tuple[str, ...]) -> str:
 
 
 # A macro that is a line by itself (`G_BEGIN_DECLS`) would swallow the declaration below it.
-_LONE_MACRO = re.compile(rb"^[ \t]*_*[A-Z][A-Z0-9_]{3,}[ \t]*$", re.MULTILINE)
+# One before a name (`class API_EXPORT Shape {`) would make a function of a class.
+_LONE_MACRO = re.compile(
+    rb"^[ \t]*_*[A-Z][A-Z0-9_]{3,}[ \t]*$"
+    rb"|(?:(?<=\bclass )|(?<=\bstruct ))[A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?"
+    rb"(?=\s+(?!final\b)\w+\s*(?:final\s*)?[:{])",
+    re.MULTILINE,
+)
 _NAME_NODES = split_words(
     """
     identifier type_identifier field_identifier qualified_identifier operator_name destructor_name
@@ -152,6 +158,7 @@ C = Language(
     CModules,
     _read_imports,
     _find_name,
+    function_values=True,
     blanked=_LONE_MACRO,
     detect_dialect=_detect_dialect,
 )

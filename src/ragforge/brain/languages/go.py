@@ -95,10 +95,12 @@ GO = Language(
         "go",
         receiver=re.compile(r"func\s*\(\s*(\w+)\s+[*\w]"),
         bases_in_body=True,
+        implicit_interfaces=True,
         methods_in_package=True,
         package_names=True,
         lowercase_types=True,
     ),
     GoModules,
     _read_imports,
+    function_values=True,
 )

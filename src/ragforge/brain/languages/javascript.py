@@ -53,7 +53,8 @@ def _read_imports(text: str, line: int) -> Iterator[Import]:
         names += _split_names(braces.group(1))
     star = _STAR.search(head)
     alias = (star.group(1) or "") if star else ""
-    yield Import(module, tuple(names), alias, line, wildcard=star is not None and not alias)
+    wildcard, passed_on = star is not None and not alias, head.lstrip().startswith("export")
+    yield Import(module, tuple(names), alias, line, wildcard, passed_on)
 
 
 def _read_require(module: str, match: re.Match[str], line: int) -> Import:
@@ -244,6 +245,7 @@ _NAMES = NameRules(
     "javascript",
     self_words=split_words("this"),
     super_words=split_words("super"),
+    call_words=split_words("apply bind call"),
     reexports=True,
     default_export=True,
 )
@@ -256,6 +258,7 @@ JAVASCRIPT = Language(
     _NAMES,
     JavaScriptModules,
     _read_imports,
+    function_values=True,
 )
 TYPESCRIPT = replace(
     JAVASCRIPT,

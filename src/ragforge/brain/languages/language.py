@@ -25,6 +25,7 @@ class Import:
     alias: str  # what the module itself is called here, dotted as it is used; "" if it is not
     line: int
     wildcard: bool = False  # every name of the module becomes known
+    passed_on: bool = False  # the file shows these names as its own: `export … from`
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ class NameRules:
     super_words: frozenset[str] = _NONE  # what its class inherits: `super`
     receiver: re.Pattern[str] | None = None  # finds what a signature calls the object
     implicit_members: bool = False  # members need no word for the object
+    outer_members: bool = True  # methods of the types around their own are seen too
+    call_words: frozenset[str] = _NONE  # members of functions that call them: `call`
     maker: str = ""  # the method of a type that makes an instance: `new`
     static_prefix: str = ""  # how the signature of a type's own function starts: `def self.`
     bases_in_body: bool = False  # a type names its bases in its body, not in its head
@@ -46,6 +49,7 @@ class NameRules:
     # Where a type is written
     partial_types: bool = False  # in several files
     impl_adds_members: bool = True  # what an `impl` defines, its type has
+    implicit_interfaces: bool = False  # a type implements those whose methods it has
     methods_in_package: bool = False  # its methods may be in any file of its package
     file_per_type: bool = False  # in a file of its name
     modules_are_types: bool = False  # modules are types that hold functions, in any file
@@ -111,7 +115,8 @@ class Language:
     | `@import`            | a statement for `read_imports`, given its text and line          |
 
     Where two patterns match one node the first pattern counts. A constant is kept if it is
-    written in capitals or takes three lines.
+    written in capitals or takes three lines. What a `variant` or an `attribute` uses, the type
+    around it uses.
 
     `uses` is read flat; every capture belongs to the innermost scope around it:
 
@@ -138,6 +143,8 @@ class Language:
     find_name: Callable[[Node], Node | None] = find_name_field
     invocation_name: str = "name"  # the field in an `@invocation`
     sigils: str = ""  # signs before a variable that are not part of its name
+    bare_calls: bool = False  # a name that is bound nowhere is a call
+    function_values: bool = False  # a function's name without a call gives the function
     joins_clauses: bool = False  # neighbours of one name are one definition
     blanked: re.Pattern[bytes] | None = None  # what the grammar cannot parse becomes spaces
     simplify: Callable[[bytes], bytes] | None = None  # a second try for a file with errors

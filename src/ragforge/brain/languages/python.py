@@ -152,4 +152,5 @@ PYTHON = Language(
     ),
     PythonModules,
     _read_imports,
+    function_values=True,
 )

@@ -75,6 +75,7 @@ RUBY = Language(
         "ruby",
         self_words=split_words("self"),
         implicit_members=True,
+        outer_members=False,
         maker="new",
         static_prefix="def self.",
         bases_in_body=True,
@@ -84,4 +85,5 @@ RUBY = Language(
     RubyModules,
     _read_imports,
     invocation_name="method",
+    bare_calls=True,
 )

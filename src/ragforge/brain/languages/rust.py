@@ -45,7 +45,7 @@ def _read_imports(text: str, line: int) -> Iterator[Import]:
         else:
             names.setdefault(module, []).append((name, alias or name))
     for module, pairs in names.items():
-        yield Import(module, tuple(pairs), "", line)
+        yield Import(module, tuple(pairs), "", line, passed_on=statement.group().startswith("pub"))
 
 
 def _list_leaves(tree: str) -> Iterator[tuple[str, str]]:
@@ -201,4 +201,5 @@ RUST = Language(
     ),
     RustModules,
     _read_imports,
+    function_values=True,
 )

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from ragforge.brain.ids import hash_content, make_id
 from ragforge.brain.parse.outline import Definition, Outline
-from ragforge.domain.code import MODULE, SECTION, Scope
+from ragforge.domain.code import MODULE, SECTION, SMALL, Scope
 
 MAX_SOURCE_CHARS = 100_000
 MAX_SCOPES = 20_000
@@ -112,6 +112,8 @@ def _list_children(definitions: Sequence[Definition]) -> list[list[Definition]]:
     module = next((n for n, d in enumerate(definitions) if d.type == MODULE), None)
     for number, definition in enumerate(definitions):
         parent = definition.parent
+        if definition.type in SMALL:  # they keep their lines, with the comments above
+            continue
         if parent is None and module is not None and number != module:
             parent = module
         if parent is not None:

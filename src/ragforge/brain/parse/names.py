@@ -9,11 +9,11 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from ragforge.brain.languages.language import Language
-from ragforge.brain.parse.origins import read_value, strip_brackets
+from ragforge.brain.parse.origins import drop_unwrapping, read_value, strip_brackets
 from ragforge.brain.parse.source import FUNCTIONS, ScopeDraft, SourceText, Stretch
 
 MAX_SEGMENTS = 4
-MAX_CHAIN = 6
+MAX_CHAIN = 30
 
 _IDENTIFIER = r"[@$#]*\w[\w$]*(?:-\w[\w$]*)*(?:[?!'](?![.?!]))*"
 _SEPARATOR = r"\s*(?:[?&]?\.|!!?\.|::|\??->|\\|:)\s*"
@@ -27,6 +27,13 @@ _NOT_BASES = frozenset(("public", "private", "protected", "virtual", "override",
 
 Span = tuple[int, int]  # (start, -end), so that an outer one sorts before its inner ones
 
+_SPACE_BYTES = 60
+_BEFORE_VALUE = frozenset((b"(", b",", b"=", b":", b"[", b"{"))
+_AFTER_VALUE = frozenset((b")", b",", b"]", b"}", b";", b""))
+_NEXT_IN_CHAIN = re.compile(
+    rb"\s*(?:::<[^()]*>)?\(.*\)[?!]*(?:\s*//[^\n]*\n)*((?:\s*[?!]?\.\s*\w+)+)(?:::<[^()]*>)?\s*",
+    re.DOTALL,
+)
 # A longer text holds more than names. Short slices keep a chain of thousands of calls, which all
 # start at the same byte, linear.
 _LONGEST_NAME = 200
@@ -95,8 +102,10 @@ def attach_uses(
     hidden = [*list_spans(captures.get("skip", ())), *skipped]
     calls, bound, opaque = set(called), set(local), set(hidden)
     data = source.data
-    sigils = language.sigils
+    sigils, bare_calls = language.sigils, language.bare_calls
+    gives_functions = language.function_values
     scope = stretches[0][1]
+    chains = _read_long_chains(data, called, sigils)
     coming = iter((*stretches, (len(data) + 1, scope)))
     following_start, following = next(coming)
     covered = 0  # names before this byte are part of a longer name, or skipped
@@ -118,13 +127,60 @@ def attach_uses(
             if span in bound:
                 scope.locals[name] = scope.locals.get(name, 0) + 1
                 continue
+        elif span in chains:
+            name = chains[span]
         if not name:
             continue
         if covered < end:
             opaque.add((end - len(name.rpartition(".")[2].encode()), -end))
         if start < scope.header_end and (name in scope.bases or name in scope.decorators):
             continue
-        (scope.calls if span in calls else scope.uses)[name] = None
+        is_call = span in calls or (gives_functions and _is_value(data, start, end, name))
+        if bare_calls:
+            head = name.partition(".")[0]
+            is_call = is_call or head == name
+            if head.isidentifier() and head[:1].islower():
+                scope.calls[head] = None
+        (scope.calls if is_call else scope.uses)[name] = None
+
+
+def _is_value(data: bytes, start: int, end: int, name: str) -> bool:
+    """Tell whether a name is an argument, an element or what is assigned or returned."""
+    if not name.isidentifier() or not name.lstrip("_")[:1].islower():
+        return False
+    following = data[end : end + _SPACE_BYTES]
+    after = following.lstrip()
+    if after[:1] not in _AFTER_VALUE and b"\n" not in following[: -len(after)]:
+        return False
+    before = data[max(0, start - _SPACE_BYTES) : start].rstrip()
+    return before[-1:] in _BEFORE_VALUE or before.endswith(b"return")
+
+
+def _read_long_chains(data: bytes, called: Iterable[Span], sigils: str) -> dict[Span, str]:
+    """Return the chains of calls that are too long to be read at once: `new(…).add(…).add(…)`.
+
+    Each call is read from the end of the one in it, so that every byte is read once.
+    """
+    starts = {start for start, end in called if -end - start > _LONGEST_NAME}
+    chains: dict[Span, str] = {}
+    if not starts:
+        return chains
+    before: dict[int, tuple[int, str]] = {}  # where the call within ends, and its chain
+    for span in sorted((one for one in called if one[0] in starts), reverse=True):
+        start, end = span[0], -span[1]
+        if start not in before:
+            short = end - start <= _LONGEST_NAME
+            before[start] = (end, _read(data[start:end], sigils)[0] if short else ".")
+            continue
+        inner_end, inner = before[start]
+        found = _NEXT_IN_CHAIN.fullmatch(data, inner_end, end)
+        chain = ""
+        if found and not inner.startswith(".") and inner.count(".") < MAX_CHAIN:
+            rest = "".join(found[1].decode("utf-8", "replace").replace("?", "").split())
+            chain = f"{drop_unwrapping(f'{inner}()')}{rest.replace('!', '')}"
+            chains[span] = chain
+        before[start] = (end, chain or ".")
+    return chains
 
 
 @lru_cache(1 << 16)

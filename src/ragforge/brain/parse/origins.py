@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 MAX_CHARS = 300
-"""A longer expression says too little about its value."""
+"""A longer chain says too little about its value."""
+MAX_VALUE_CHARS = 4_000
+"""Most of a long expression are the arguments of its calls."""
 
 _BRACKETS = re.compile(r"->|=>|[<>()\[\]{}]")
 _OPENING = frozenset("<([{")
@@ -77,15 +79,20 @@ def read_type(text: str) -> str:
 
 def read_value(text: str) -> str:
     """Return the origin that an expression is, or nothing if it is more than names and calls."""
-    if len(text) > MAX_CHARS:
+    if len(text) > MAX_VALUE_CHARS:
         return ""
     text = _PREFIX.sub("", text.strip())
     plain = strip_brackets(text, "<") if _GENERIC.search(text) else text
     plain = strip_brackets(plain, "(", "()").rstrip("?!")
     plain = strip_brackets(plain, "{", "{}").replace("(){}", "()").replace("{}", "()")
-    plain = _UNWRAPPING.sub("", _SEPARATOR.sub(".", plain)).strip()
+    plain = drop_unwrapping(_SEPARATOR.sub(".", plain)).strip()
     plain = _MEMBER_SIGN.sub("self.", plain).lstrip("$")
-    return plain if _CHAIN.fullmatch(plain) else ""
+    return plain if len(plain) <= MAX_CHARS and _CHAIN.fullmatch(plain) else ""
+
+
+def drop_unwrapping(chain: str) -> str:
+    """Return a chain without calls that only give what is in a value: `.unwrap()`."""
+    return _UNWRAPPING.sub("", chain)
 
 
 def strip_brackets(text: str, kinds: str, mark: str = "") -> str:

@@ -33,7 +33,8 @@ _SHORTEST, _LONGEST = 40, 80  # a blank line in this range is preferred to the t
 class Definition:
     """A named range of lines; they count from 1 and both ends are included.
 
-    `calls` and `uses` are names in its own body, not in inner definitions; their parts are
+    `calls` and `uses` are names in its own body, not in inner definitions. A function that is
+    given as a value counts as a call. Their parts are
     joined by dots in every language. A name starts with a dot if what precedes it is
     computed: `f(x).save` gives `.save`.
     """

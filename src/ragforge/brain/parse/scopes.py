@@ -23,7 +23,7 @@ Captures = dict[str, list[Node]]
 _DEFINITION = "definition."
 _CAPITALS = re.compile(r"_*[A-Z][A-Z0-9_]+")
 _WEIGHTY_LINES = 3
-_QUOTES_AND_SPACE = "\"' \t\r\n"
+_QUOTES_AND_SPACE = "\"': \t\r\n"
 _MAX_NAME_CHARS = 80
 _MAX_NAME_BYTES = 500
 # Names hold those of all scopes around them: without limits they grow with the square of the depth.

@@ -15,6 +15,9 @@ FUNCTIONS = frozenset(("function", "method", "macro"))
 """Names bound in one of these are visible in the scopes inside it."""
 
 
+_LINE_BYTES = 500
+
+
 class SourceText:
     """A file's text as grammars can parse it, with the lines that an editor shows.
 
@@ -51,6 +54,12 @@ class SourceText:
         """Tell whether only white space precedes a byte on its line."""
         before = self.data[self._line_starts[self.find_line(byte) - 1] : byte]
         return not before or before.isspace() or before == b"\xef\xbb\xbf"
+
+    def get_line(self, byte: int) -> str:
+        """Return the line of a byte, without what is longer than a line of code."""
+        start = self._line_starts[self.find_line(byte) - 1]
+        line = self.data[max(start, byte - _LINE_BYTES) : byte + _LINE_BYTES]
+        return line.partition(b"\n")[0].decode("utf-8", "replace")
 
     def get_text(self, start: int, end: int) -> str:
         """Return a range as text."""

@@ -26,6 +26,7 @@ from ragforge.brain.parse.source import (
     Stretch,
     list_stretches,
 )
+from ragforge.domain.code import SMALL
 
 # Unfinished matches in a deeply nested tree would take quadratic time.
 _MATCH_LIMIT = 1024
@@ -71,7 +72,7 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
     if top.has_error:
         found = recover(source, top, _find_errors(language, top), found, allowance.check)
     scopes = nest(language, root, found, leads)
-    stretches = list_stretches(root, scopes)
+    stretches = list_stretches(root, [scope for scope in scopes if scope.type not in SMALL])
     attach_marks(source, stretches, captures)
     if not root.documented:
         root.docstring = leads.read_file_comment()
@@ -204,6 +205,8 @@ def _read_signature(source: SourceText, scope: ScopeDraft, language: Language) -
 
     So a search can put the function that has a body before those that only announce it.
     """
+    if scope.type in SMALL:
+        return " ".join(source.get_line(scope.name_start).split())[:MAX_SIGNATURE_CHARS]
     start = scope.signature_start
     text = source.get_text(start, min(scope.body_start, start + _SIGNATURE_BYTES))
     line = " ".join(text.split())

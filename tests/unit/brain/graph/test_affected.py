@@ -135,3 +135,27 @@ async def test_more_names_than_can_be_looked_for_concern_all_importers(tree: Tre
 
     assert found is not None
     assert {"shop/pay.py", "shop/mail.py"} <= found
+
+
+async def test_a_method_concerns_the_file_of_its_type_which_may_implement_more_now(
+    tree: Tree,
+) -> None:
+    tree.know("store/disk.go", "package store\n\ntype Disk struct{ n int }\n")
+    tree.know("store/api.go", "package store\n\ntype Api interface{ Close() }\n")
+    tree.know("store/close.go", "package store\n")
+    tree.know("other/disk.go", "package other\n\ntype Disk struct{ n int }\n")
+    new = "package store\n\nfunc (d *Disk) Close() {}\n"
+    assert await tree.concerned("store/close.go", new) == {
+        *("store/close.go", "store/disk.go", "store/api.go"),
+    }
+
+
+async def test_an_interface_concerns_the_packages_that_have_its_methods(tree: Tree) -> None:
+    tree.know("api/api.go", "package api\n\ntype Api interface{ Open() }\n")
+    tree.know("store/disk.go", "package store\n\ntype Disk struct{ n int }\n")
+    tree.know("store/close.go", "package store\n\nfunc (d *Disk) Close() {}\n")
+    tree.know("other/other.go", "package other\n\ntype Other struct{ n int }\n")
+    new = "package api\n\ntype Api interface{ Close() }\n"
+    assert await tree.concerned("api/api.go", new) == {
+        *("api/api.go", "store/disk.go", "store/close.go"),
+    }

@@ -245,7 +245,7 @@ class TestPython:
         assert project.uses("a.py", "f") == set()
         assert project.uses("a.py", "g") == set()
         assert project.uses("a.py", "h") == {"b.py:settings.load"}
-        assert project.uses("a.py", "value") == set()
+        assert project.uses("a.py", "value") == {"job"}
 
     def test_an_import_in_a_function_is_known_there_only(self) -> None:
         project = Project(
@@ -633,7 +633,9 @@ class TestRust:
                 "src/kind.rs": "pub enum Kind { Flat }\nimpl Kind { pub fn make() {} }\n",
             }
         )
-        assert project.uses("src/lib.rs", "f") == {"src/kind.rs:Kind.make"}
+        assert project.uses("src/lib.rs", "f") == {
+            *("src/kind.rs:Kind.make", "src/kind.rs:Kind.Flat", "src/kind.rs:Kind"),
+        }
 
 
 class TestJvm:

@@ -27,6 +27,8 @@ def test_the_csharp_sample_has_exactly_these_definitions(sample: Sample) -> None
         "  class Acme.Web.Page 42-42",
         "  struct Acme.Web.Point 44-44",
         "  enum Acme.Web.Role 46-46",
+        "    variant Acme.Web.Role.Admin 46-46",
+        "    variant Acme.Web.Role.Guest 46-46",
         "  type Acme.Web.Notify 48-48",
         "  class Acme.Web.Extensions 50-53",
         "    method Acme.Web.Extensions.Short 52-52",

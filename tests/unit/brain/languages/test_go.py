@@ -49,8 +49,8 @@ def test_the_go_sample_uses_these_names(sample: Sample) -> None:
     found = sample("queue.go")
     assert found.calls("Queue.Push") == "q.Lock q.Unlock len fmt.Errorf append notify"
     assert found.uses("Queue.Push") == "Queue T context.Context Job error q.jobs MAX_JOBS ErrFull"
-    assert found.calls("New") == "make log.Print Queue log.Default"
-    assert found.uses("New") == "int Queue string Job job.Name"
+    assert found.calls("New") == "string make log.Print Queue log.Default"
+    assert found.uses("New") == "int Queue Job job.Name"
 
 
 def test_the_go_sample_is_signed_and_documented(sample: Sample) -> None:

@@ -47,8 +47,8 @@ def test_the_javascript_sample_has_exactly_these_bases_and_decorators(sample: Sa
 
 def test_the_javascript_sample_uses_these_names(sample: Sample) -> None:
     found = sample("server.js")
-    assert found.calls("Server.start") == "http.createServer().listen http.createServer"
-    assert found.uses("Server.start") == "handler PORT"
+    assert found.calls("Server.start") == "http.createServer().listen http.createServer handler"
+    assert found.uses("Server.start") == "PORT"
     assert found.calls("Router.walk") == "fs.promises.readdir join"
     assert found.uses("Router.walk") == "this.#table"
     assert found.calls("index") == "render"
@@ -76,6 +76,8 @@ def test_the_typescript_sample_has_exactly_these_definitions(sample: Sample) -> 
         "  method Item.discount 17-17",
         "type Handler 20-20",
         "enum State 22-25",
+        "  variant State.Open 23-23",
+        "  variant State.Closed 24-24",
         "class Store 27-29",
         "  method Store.load 28-28",
         "class Cart 31-58",
@@ -171,8 +173,8 @@ def test_the_tsx_sample_has_exactly_these_bases_and_decorators(sample: Sample) -
 
 def test_the_tsx_sample_uses_these_names(sample: Sample) -> None:
     found = sample("panel.tsx")
-    assert found.calls("Panel") == "useState Button Body.Content"
-    assert found.uses("Panel") == "React.FC Props styles.panel toggle"
+    assert found.calls("Panel") == "useState Button toggle Body.Content"
+    assert found.uses("Panel") == "React.FC Props styles.panel"
     assert found.calls("Board.render") == "Fancy format"
     assert found.uses("Board.render") == "this.state.count"
 

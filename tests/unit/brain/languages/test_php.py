@@ -22,6 +22,7 @@ def test_the_php_sample_has_exactly_these_definitions(sample: Sample) -> None:
         "  trait App.Mail.Retries 28-36",
         "    method App.Mail.Retries.again 32-35",
         "  enum App.Mail.Priority 38-46",
+        "    variant App.Mail.Priority.High 40-40",
         "    method App.Mail.Priority.label 42-45",
         "  class App.Mail.Mailer 48-65",
         "    constant App.Mail.Mailer.LIMIT 53-53",

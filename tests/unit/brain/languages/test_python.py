@@ -58,8 +58,8 @@ def test_the_python_sample_uses_these_names(sample: Sample) -> None:
     assert found.uses("Order.pay.label") == "Line str line.name self.total"
     assert found.calls("Order.__init__") == "super().__init__ super"
     assert found.uses("Order.__init__") == "list Line self.lines"
-    assert found.calls("stock") == "paths.join open json.load"
-    assert found.uses("stock") == "str int"
+    assert found.calls("stock") == "str paths.join open json.load"
+    assert found.uses("stock") == "int"
     assert found.calls("orders") == "xml.dom.parse print stock"
     assert found.uses("orders") == "__name__ order.name"
 

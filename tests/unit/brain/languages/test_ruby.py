@@ -18,6 +18,7 @@ def test_the_ruby_sample_has_exactly_these_definitions(sample: Sample) -> None:
         "module Library 8-56",
         "  constant Library.MAX_BOOKS 9-9",
         "  class Library.Book 11-49",
+        "    attribute Library.Book.title 16-16",
         "    constant Library.Book.STATES 18-18",
         "    method Library.Book.initialize 20-23",
         "    method Library.Book.find 25-29",
@@ -25,6 +26,7 @@ def test_the_ruby_sample_has_exactly_these_definitions(sample: Sample) -> None:
         "    method Library.Book.lend! 37-42",
         "    method Library.Book.available? 46-48",
         "  class Library.Shelf 51-55",
+        "    attribute Library.Shelf.books 51-51",
         "    method Library.Shelf.full? 52-54",
     ]
 
@@ -45,7 +47,8 @@ def test_the_ruby_sample_has_exactly_these_bases_and_decorators(sample: Sample) 
 def test_the_ruby_sample_uses_these_names(sample: Sample) -> None:
     found = sample("library.rb")
     assert (
-        found.calls("Library.Book.find") == "all.select book.title JSON.parse books.first.to_json"
+        found.calls("Library.Book.find")
+        == "all all.select book.title JSON.parse books.first.to_json"
     )
     assert found.uses("Library.Book.find") == ""
     assert found.calls("Library.Book.lend!") == "available? Loan.create notify"

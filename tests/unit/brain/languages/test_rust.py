@@ -23,6 +23,8 @@ def test_the_rust_sample_has_exactly_these_definitions(sample: Sample) -> None:
         "  method Shape.describe 25-27",
         "struct Square 30-35",
         "enum Kind 37-40",
+        "  variant Kind.Round 38-38",
+        "  variant Kind.Flat 39-39",
         "type Table 42-42",
         "impl Square 44-51",
         "  method Square.new 45-50",

@@ -20,6 +20,8 @@ def test_the_swift_sample_has_exactly_these_definitions(sample: Sample) -> None:
         "interface Playable 8-12",
         "  method Playable.play 11-11",
         "enum State 14-20",
+        "  variant State.playing 15-15",
+        "  variant State.paused 15-15",
         "  method State.toggled 17-19",
         "struct Track 22-25",
         "  constant Track.EMPTY 24-24",

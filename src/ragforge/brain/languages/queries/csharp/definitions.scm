@@ -3,6 +3,7 @@
 (interface_declaration) @definition.interface
 (struct_declaration) @definition.struct
 (enum_declaration) @definition.enum
+(enum_member_declaration) @definition.variant
 (delegate_declaration) @definition.type
 [(method_declaration) (constructor_declaration) (destructor_declaration)] @definition.method
 (local_function_statement) @definition.function

@@ -15,7 +15,6 @@
 (type_pattern (identifier) @local)
 (type_parameter . (type_identifier) @local)
 (element_value_pair key: (identifier) @skip)
-(enum_constant name: (identifier) @skip)
 (labeled_statement . (identifier) @skip)
 (package_declaration) @skip
 

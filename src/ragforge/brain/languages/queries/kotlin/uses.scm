@@ -7,7 +7,6 @@
 (type_parameter (identifier) @local)
 (class_parameter (identifier) @local)
 (value_argument . (identifier) @skip . "=")
-(enum_entry . (identifier) @skip)
 (package_header) @skip
 
 (delegation_specifiers) @bases

@@ -3,6 +3,7 @@
 (interface_declaration) @definition.interface
 (trait_declaration) @definition.trait
 (enum_declaration) @definition.enum
+(enum_case) @definition.variant
 (function_definition) @definition.function
 (method_declaration) @definition.method
 (const_declaration (const_element . (name) @name)) @definition.constant

@@ -10,7 +10,7 @@
 (splat_parameter name: (identifier) @local)
 (hash_splat_parameter name: (identifier) @local)
 (block_parameter name: (identifier) @local)
-(assignment left: (identifier) @local)
+[(assignment left: (identifier) @local) (operator_assignment left: (identifier) @local)]
 (left_assignment_list (identifier) @local)
 (exception_variable (identifier) @local)
 (for pattern: (identifier) @local)

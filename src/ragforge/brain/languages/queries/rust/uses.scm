@@ -21,7 +21,6 @@
 (lifetime) @skip
 (attribute_item) @skip
 (inner_attribute_item) @skip
-(enum_variant name: (identifier) @skip)
 
 (trait_item bounds: (_) @bases)
 (impl_item trait: (_) @bases)

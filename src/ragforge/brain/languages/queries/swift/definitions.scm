@@ -2,6 +2,7 @@
 (class_declaration declaration_kind: "enum") @definition.enum
 (class_declaration declaration_kind: "extension") @definition.impl
 (class_declaration) @definition.class
+(enum_entry name: (simple_identifier) @name @definition.variant)
 (protocol_declaration) @definition.interface
 (typealias_declaration) @definition.type
 [(function_declaration) (protocol_function_declaration)] @definition.function

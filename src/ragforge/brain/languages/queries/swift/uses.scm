@@ -9,7 +9,6 @@
 (guard_statement bound_identifier: (simple_identifier) @local)
 (type_parameter . (type_identifier) @local)
 (value_argument_label) @skip
-(enum_entry name: (simple_identifier) @skip)
 (prefix_expression operation: "." target: (simple_identifier) @skip)
 
 (inheritance_specifier) @bases

@@ -2,6 +2,8 @@
 (interface_declaration) @definition.interface
 (type_alias_declaration) @definition.type
 (enum_declaration) @definition.enum
+(enum_body name: (property_identifier) @name @definition.variant)
+(enum_body (enum_assignment) @definition.variant)
 [(internal_module) (module)] @definition.namespace
 (function_signature) @definition.function
 (class_body [(abstract_method_signature) (method_signature)] @definition.method)
