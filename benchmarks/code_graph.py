@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 import statistics
 import sys
 import tempfile
@@ -27,14 +28,23 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from benchmarks.code_search import open_brain
 from benchmarks.measure import save
-from benchmarks.symbol_ids import Symbols, is_file, parse
+from benchmarks.symbol_ids import (
+    CONSTRUCTORS,
+    Symbols,
+    is_file,
+    name_last,
+    parse,
+    parse_descriptors,
+)
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.brain.parse.read_source import make_file_id
 from ragforge.domain.code import Relation, RelationFilter, ScopeFilter, ScopeName
 from ragforge.domain.schema import SCOPE_NAME
 from ragforge.memory.secrets.redactor import REDACTOR
@@ -107,7 +117,7 @@ def weigh(outcomes: Iterable[Outcome], *, expressible: bool = False) -> float:
     return sum(WEIGHTS[name] * statistics.fmean(many) for name, many in scores.items()) / total
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CodeBase:
     """A project that was read: its scopes and how they are related."""
 
@@ -116,6 +126,11 @@ class CodeBase:
     outgoing: Mapping[str, Sequence[Relation]]
     incoming: Mapping[str, Sequence[Relation]]
     by_name: Mapping[str, Sequence[ScopeName]] = field(default_factory=dict)
+    file_ids: Mapping[str, str] = field(default_factory=dict)  # by path
+
+    @cached_property
+    def _files(self) -> frozenset[str]:
+        return frozenset(one.uuid for one in self.scopes.values() if is_file(one))
 
     def answer(self, query: Mapping[str, Any]) -> set[str]:
         """Return the ids of scopes, and paths of files, that answer a query."""
@@ -126,44 +141,82 @@ class CodeBase:
             paths = self.symbols.find_files(parse(f"file:{query['file_path']}"))
             return {*paths, *(one.uuid for path in paths for one in self.symbols.in_file(path))}
         if operation == "orphans":
-            return {
-                one.uuid for one in self.scopes.values() if not self._sources(one.uuid, "CONSUMES")
-            }
+            return {one for one in self.scopes if not self._is_used(one)}
         symbol = parse(query["sym_stable_id"])
         paths = self.symbols.find_files(symbol) if symbol.is_space else []
-        own = [scope.uuid for scope in self.symbols.find(symbol)]
-        inner = [one for path in paths for one in self.symbols.in_file(path)]
+        own = {scope.uuid for scope in self.symbols.find_all(symbol)}
+        inner = {one.uuid for path in paths for one in self.symbols.in_file(path)}
         if operation == "contained_by":
-            return self._list_members(own) | {one.uuid for one in inner}
+            return self._list_members(own) | inner
         if operation == "implementors":
-            return self._walk(own, "INHERITS_FROM")
-        own = own or [one.uuid for one in inner]
-        used = {*own, *self._list_members(own)} if symbol.is_type or paths else set(own)
+            return self._walk(own, "INHERITS_FROM") | self._list_overrides(own)
+        own = own or inner
+        used = own | self._walk(own, "HAS_PARENT")
         if operation == "callees":
-            return {one for each in used for one in self._targets(each, "CONSUMES")}
+            imported = self._list_imports(paths, self.outgoing)
+            return imported.union(*(self._targets(each, "CONSUMES") for each in used))
+        used = used if symbol.is_type or paths else own
         users = {one for each in used for one in self._sources(each, "CONSUMES", "INHERITS_FROM")}
-        holders = {one for each in own for one in self._targets(each, "HAS_PARENT")}
-        users |= holders | {one.uuid for one in inner}
-        modules = [self.scopes[one].file for one in users if is_file(self.scopes[one])]
-        return users.union(modules)
+        users |= {outer for one in users for outer in self._list_functions_around(one)}
+        users |= inner.union(*(self._targets(one, "HAS_PARENT") for one in own))
+        holders = {self.scopes[one].file for one in own if not self._targets(one, "HAS_PARENT")}
+        users |= self._list_imports(paths, self.incoming)
+        return users | holders | {self.scopes[one].file for one in users & self._files}
+
+    def _list_imports(
+        self, paths: Iterable[str], relations: Mapping[str, Sequence[Relation]]
+    ) -> set[str]:
+        """Return the files that files import, or that import them."""
+        near = [one for path in paths for one in relations.get(self.file_ids.get(path, ""), ())]
+        ends = {end for one in near if one.kind == "IMPORTS" for end in (one.source, one.target)}
+        return {path for path, file_id in self.file_ids.items() if file_id in ends}
 
     def _look_up(self, query: Mapping[str, Any]) -> set[str]:
-        if not query.get("bare_name"):
-            symbol = parse(query["name"])
+        name = query["name"]
+        if not query.get("bare_name") or "impl#[" in name:
+            symbol = parse_descriptors(name) if query.get("bare_name") else parse(name)
             if symbol.is_space:
                 return set(self.symbols.find_files(symbol))
             return {scope.uuid for scope in self.symbols.find(symbol)}
-        outer, _, name = query["name"].replace("`", "").replace("::", "#").rpartition("#")
-        named = self.by_name.get(name.removesuffix("()"), ())
+        outer, _, name = name.replace("`", "").replace("::", "#").rpartition("#")
+        name = name.removesuffix("()")
         holders = outer.split("#")[-1:] if outer else []
+        if name in CONSTRUCTORS and holders:
+            name = holders[0]
         return {
             one.uuid
-            for one in named
-            if all(holder in one.qualified_name.split(".") for holder in holders)
+            for one in self.by_name.get(name) or self.by_name.get(name.removesuffix("="), ())
+            if all(holder in re.split(r"\.|`", one.qualified_name) for holder in holders)
         }
 
+    def _is_used(self, uuid: str) -> bool:
+        """Tell whether something in what the indexer read uses a scope."""
+        users = self._sources(uuid, "CONSUMES")
+        return any(self.scopes[one].file.startswith(self.symbols.root) for one in users)
+
     def _list_members(self, ids: Iterable[str]) -> set[str]:
-        return {one for each in ids for one in self._sources(each, "HAS_PARENT")}
+        """Return the members of types, also those in their implementations and extensions."""
+        found = {one for each in ids for one in self._sources(each, "HAS_PARENT")}
+        blocks = {one for one in found if self.scopes[one].type == "impl"}
+        return found | {one for each in blocks for one in self._sources(each, "HAS_PARENT")}
+
+    def _list_overrides(self, ids: Iterable[str]) -> set[str]:
+        """Return the members of this name of what inherits from the type of a member."""
+        found: set[str] = set()
+        for one in ids:
+            name = name_last(self.scopes[one])
+            below = self._walk(self._targets(one, "HAS_PARENT"), "INHERITS_FROM")
+            members = self._list_members(below)
+            found |= {each for each in members if name_last(self.scopes[each]) == name}
+        return found
+
+    def _list_functions_around(self, uuid: str) -> set[str]:
+        """Return the functions that a function is written in: its calls are in their lines."""
+        found: set[str] = set()
+        for outer in self._targets(uuid, "HAS_PARENT"):
+            if self.scopes[outer].type in ("function", "method"):
+                found |= {outer} | self._list_functions_around(outer)
+        return found
 
     def _sources(self, uuid: str, *kinds: str) -> set[str]:
         return {one.source for one in self.incoming.get(uuid, ()) if one.kind in kinds}
@@ -203,9 +256,11 @@ async def read(name: str, folder: Path, embedder: BundledEmbedder, file: Path) -
     by_name: dict[str, list[ScopeName]] = defaultdict(list)
     for scope in scopes:
         if not is_file(scope):
-            by_name[scope.name].append(scope)
+            by_name[name_last(scope)].append(scope)
     known = {scope.uuid: scope for scope in scopes}
-    return CodeBase(known, Symbols(scopes, CORPORA[name][2]), outgoing, incoming, by_name)
+    symbols = Symbols(scopes, CORPORA[name][2])
+    file_ids = {path: make_file_id(brain.project_id, path) for path in paths}
+    return CodeBase(known, symbols, outgoing, incoming, by_name, file_ids)
 
 
 def ask(corpus: str, code: CodeBase, scenario: Mapping[str, Any]) -> Outcome:
@@ -224,7 +279,7 @@ def ask(corpus: str, code: CodeBase, scenario: Mapping[str, Any]) -> Outcome:
         return Outcome(corpus, operation, category, 1.0, took, expressible_score=1.0)
     symbols = {one: parse(one) for one in wanted}
     held = [one for one in wanted if _is_in(code, symbols[one], answer)]
-    possible = [one for one in wanted if symbols[one].is_expressible]
+    possible = [one for one in wanted if code.symbols.may_hold(symbols[one])]
     subject = query.get("sym_stable_id") or ""
     is_expressible = bool(possible) and parse(subject).is_expressible if subject else bool(possible)
     share = len(set(held) & set(possible)) / len(possible) if possible else 0.0
@@ -239,7 +294,10 @@ def _is_in(code: CodeBase, symbol: Any, answer: set[str]) -> bool:
         return any(path in answer for path in paths) or any(
             one.uuid in answer for path in paths for one in code.symbols.in_file(path)
         )
-    return any(scope.uuid in answer for scope in code.symbols.find(symbol))
+    meant = code.symbols.find(symbol)
+    if symbol.is_constructor:
+        meant = [*meant, *code.symbols.find_type(symbol)]
+    return any(scope.uuid in answer for scope in meant)
 
 
 def name_operation(query: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragforge.domain.code import MODULE, ScopeName
 
@@ -19,7 +19,10 @@ _TOKEN = re.compile(
 )
 _SERVER = re.compile(r"(?:lsp|file):file://.*?/source/(?P<path>[^:]+)(?:::(?P<rest>.*))?$")
 _PARSER = re.compile(r"\w+::module::(?P<path>[^:]+)(?:::(?P<rest>.*))?$")
-_CONSTRUCTORS = {"<init>", "<constructor>"}
+_FILE = re.compile(r"\.[cm]?[jt]sx?$")
+_WORD = re.compile(r"\S+$")  # in Swift, headings in comments count as symbols too
+_UNNAMED = "typeLiteral"  # a type that is only written where it is used
+CONSTRUCTORS = {"<init>", "<constructor>"}
 _GENERIC = re.compile(r"<.*>$|^&(?:'\w+ )?(?:mut )?|^dyn ")
 _SINGLETON = re.compile(r"^<Class:(.+)>$")
 
@@ -33,6 +36,7 @@ class Symbol:
     path: str | None = None
     number: int = 0  # of several with this name
     is_type: bool = False
+    is_constructor: bool = False
     is_expressible: bool = True
 
     @property
@@ -47,10 +51,15 @@ def parse(text: str) -> Symbol:
         return Symbol(is_expressible=False)
     if found := _SERVER.match(text) or _PARSER.match(text):
         parts = re.split(r"::|\.(?=[A-Z])", found["rest"]) if found["rest"] else []
-        return Symbol((), tuple(parts), found["path"])
+        if text.startswith("cpp:"):  # what has no name is called as its first member
+            parts = [
+                part for part, before in zip(parts, ["", *parts], strict=False) if part != before
+            ]
+        heading = found["path"].endswith(".swift") and parts and not _WORD.match(parts[-1])
+        return Symbol((), tuple(parts), found["path"], is_expressible=not heading)
     if text.startswith("file:"):
         return Symbol(path=text.removeprefix("file:"))
-    return _parse_descriptors(_skip_package(text))
+    return parse_descriptors(_skip_package(text))
 
 
 def _skip_package(text: str) -> str:
@@ -59,11 +68,12 @@ def _skip_package(text: str) -> str:
     return " ".join(words[count:])
 
 
-def _parse_descriptors(text: str) -> Symbol:
+def parse_descriptors(text: str) -> Symbol:
+    """Return what the last part of an id names."""
     space: list[str] = []
     parts: list[str] = []
     number, is_type, is_expressible = 0, False, True
-    in_block = False
+    in_block = is_constructor = False
     for token in _TOKEN.finditer(text):
         name = (token["name"] or "").strip("`")
         end = token["end"]
@@ -83,8 +93,14 @@ def _parse_descriptors(text: str) -> Symbol:
         else:
             number = int(token["number"] or 0)
             is_type = end == "#"
-            parts.append(parts[-1] if name in _CONSTRUCTORS and parts else _clean(name))
-    return Symbol(tuple(space), tuple(parts), None, number, is_type, is_expressible)
+            is_constructor = name in CONSTRUCTORS and bool(parts)
+            is_expressible = is_expressible and not name.startswith(_UNNAMED)
+            parts.append(parts[-1] if is_constructor else _clean(name))
+    files = [at for at, one in enumerate(space) if _FILE.search(one)]
+    if files:  # what follows a file is a namespace in it
+        parts[:0] = space[files[-1] + 1 :]
+        del space[files[-1] + 1 :]
+    return Symbol(tuple(space), tuple(parts), None, number, is_type, is_constructor, is_expressible)
 
 
 def _clean(name: str) -> str:
@@ -101,11 +117,11 @@ class Symbols:
         """Paths of symbols are relative to `root`, which is empty or ends with a slash."""
         self._named: dict[str, list[ScopeName]] = defaultdict(list)
         self._files: dict[str, list[ScopeName]] = defaultdict(list)
-        self._root = root
+        self.root = root
         for scope in scopes:
             self._files[scope.file].append(scope)
             if not is_file(scope):
-                self._named[scope.name.rpartition(".")[2]].append(scope)
+                self._named[name_last(scope)].append(scope)
         for many in self._named.values():
             many.sort(key=lambda one: (one.file, one.start_line))
 
@@ -113,17 +129,34 @@ class Symbols:
         """Return the scopes that a symbol means: several if it is declared in several places."""
         if not symbol.is_expressible or symbol.is_space:
             return []
-        rated = [(self._rate(one, symbol), one) for one in self._named.get(symbol.parts[-1], ())]
+        name = symbol.parts[-1]
+        named = self._named.get(name) or self._named.get(name.removesuffix("="), [])
+        rated = [(self._rate(one, symbol), one) for one in named]
         best = max((rate for rate, _ in rated if rate is not None), default=None)
         found = [one for rate, one in rated if rate is not None and rate == best]
-        if symbol.number and symbol.number < len(found):
+        if 0 < symbol.number < len(found):
             return [found[symbol.number]]
         return found[:1] if symbol.number == 0 and _are_overloads(found) else found
+
+    def find_type(self, symbol: Symbol) -> list[ScopeName]:
+        """Return the type that a constructor makes: a call of one is a use of the other."""
+        parts = symbol.parts[:-1]
+        return self.find(replace(symbol, parts=parts, is_constructor=False)) if parts else []
+
+    def find_all(self, symbol: Symbol) -> list[ScopeName]:
+        """Return the scopes that a symbol or another one of its name in its place means."""
+        return self.find(replace(symbol, number=-1))
+
+    def may_hold(self, symbol: Symbol) -> bool:
+        """Tell whether a symbol can be one of the scopes: a constructor if it is written."""
+        if symbol.is_constructor and len(found := self.find_all(symbol)) == 1:
+            return symbol.is_expressible and found[0].type in ("method", "function")
+        return symbol.is_expressible
 
     def find_files(self, symbol: Symbol) -> list[str]:
         """Return the files that a symbol without a name in code means."""
         if symbol.path is not None:
-            exact = f"{self._root}{symbol.path}"
+            exact = f"{self.root}{symbol.path}"
             return [exact] if exact in self._files else []
         if not symbol.space:
             return []
@@ -138,12 +171,17 @@ class Symbols:
         wanted = list(symbol.parts[:-1])
         fits = sum(part in outer for part in wanted)
         if symbol.path is not None:
-            return (fits, 0) if scope.file == f"{self._root}{symbol.path}" else None
+            return (fits, 0) if scope.file == f"{self.root}{symbol.path}" else None
         if wanted and wanted[-1] not in outer and wanted[-1] != scope.name:
             return None
         space = _rate_space(scope.file, scope.qualified_name, symbol.space)
         extra = -abs(len(outer) - len(wanted))
         return None if space is None else (fits * 10 + space * 5, extra)
+
+
+def name_last(scope: ScopeName) -> str:
+    """Return a scope's own name without the namespaces and quotes around it."""
+    return scope.name.strip("`").rpartition(".")[2]
 
 
 def is_file(scope: ScopeName) -> bool:
