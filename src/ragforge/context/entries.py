@@ -28,12 +28,11 @@ STANDING_CHARS = 600
 """How much is shown of what a user said in one turn to hold from then on."""
 ASKED_SHARE, ASKED_CHARS = 5, 120
 """A long turn's question gets this fraction of the entry, or at least this number of characters."""
-MIN_PASSAGE, OUTCOME_SHARE = 60, 0.5
+MIN_PASSAGE, OUTCOME_SHARE = 60, 0.35
 LINE_CHARS = 40
 PATH_PARTS = 3
 CHANGES_SHOWN = 3
 NAME_CHARS = 60
-_BLANK_LINES = re.compile(r"\n\s*\n")
 _HEAD = re.compile(r"^(?=\s*\[.*\(relevance )", re.MULTILINE)
 
 
@@ -83,10 +82,9 @@ def format_recalled(turn: Turn, chars: int, words: Collection[str]) -> str:
 def _tell_said(turn: Turn, words: Collection[str], room: int) -> str:
     """Return how the last answer of a long turn begins, and what else fits the words best.
 
-    An agent's last answer says what came of it. Blank lines are left out.
+    An agent's last answer says what came of it.
     """
-    texts = (one.content.strip() for one in turn.replies if one.role == "assistant")
-    said = [_BLANK_LINES.sub("\n", text) for text in texts]
+    said = [one.content.strip() for one in turn.replies if one.role == "assistant"]
     *before, last = [text for text in said if text] or [""]
     indent = len(indent_lines("\n")) - 1
     room -= indent * min(last.count("\n"), room // LINE_CHARS)
