@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -143,7 +144,7 @@ async def _find_said_before(store: Store, said: str, where: MemoryFilter) -> dic
         )
     )
     best = [_scale(one.by_words) for one in found]
-    return {turn: max(one.get(turn, 0.0) for one in best) for turn in set().union(*best)}
+    return {turn: max(one.get(turn, 0.0) for one in best) for turn in dict.fromkeys(chain(*best))}
 
 
 def _scale(matches: Sequence[Match]) -> dict[str, float]:
