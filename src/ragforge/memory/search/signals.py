@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from ragforge.concurrency import gather_or_cancel
