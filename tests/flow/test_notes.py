@@ -107,7 +107,8 @@ async def test_notes_are_found_in_one_ranking_with_turns_and_summaries(
     assert {hit.type for hit in hits} == {"turn", "note"}
     notes = [hit.note for hit in hits if isinstance(hit, NoteHit)]
     assert notes[0] == here
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    relevances = [hit.relevance for hit in hits]
+    assert relevances == sorted(relevances, reverse=True)
     of_talk = await search("lease", conversation=talk.id)
     assert [hit.note for hit in of_talk if isinstance(hit, NoteHit)] == [here]
     assert other in notes
