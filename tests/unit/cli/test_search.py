@@ -187,7 +187,7 @@ def test_a_search_that_makes_no_sense_is_misuse(
     assert app.calls == []
 
 
-def test_a_path_that_is_not_there_is_an_error(ragforge: Ragforge, app: FakeApp) -> None:
+def test_a_path_that_is_not_there_is_an_error(ragforge: Ragforge) -> None:
     shown = ragforge("search", "lease", "--path", "nosuch")
     assert shown.code == 1
     assert "does not exist" in shown.err

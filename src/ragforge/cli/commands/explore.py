@@ -27,7 +27,7 @@ async def explore(
     source: bool = flag("--source", "Show the source too."),
     as_json: JsonOption = False,
 ) -> None:
-    """List callers, callees, members, implementors and the like of the code with a name.
+    """List callers, members and the like of the code with a name.
 
     A type includes its impl blocks and members. If several things have the name, each is
     answered. With --relation unused NAME may be a folder, or "." for the whole project.
