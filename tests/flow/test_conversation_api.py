@@ -148,7 +148,6 @@ async def test_turns_are_stored_read_and_found_without_their_secrets(
     assert await talk.get_raw_history_char_count() == talk.facts.total_chars
 
 
-@pytest.mark.both_engines
 async def test_many_turns_are_stored_together_or_not_at_all(agent: ConversationAgent) -> None:
     talk = await agent.create_conversation()
     turns = [[Message("user", f"Is {n} paid?"), Message("assistant", f"{n} is.")] for n in range(9)]

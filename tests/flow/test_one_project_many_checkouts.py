@@ -58,7 +58,6 @@ class User:
             return app.project
 
 
-@pytest.mark.both_engines
 async def test_clones_share_what_was_said_and_another_repository_at_the_path_does_not(
     environ: dict[str, str], tmp_path: Path
 ) -> None:

@@ -49,7 +49,6 @@ SCRIPT = [
 ]
 
 
-@pytest.mark.both_engines
 async def test_talk_and_files_go_back_together_and_nothing_is_lost(
     environ: dict[str, str], project: Path
 ) -> None:

@@ -7,8 +7,6 @@ import subprocess
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
-
 from ragforge.app import App, open_app
 from ragforge.config import load_settings
 from ragforge.domain.instants import now
@@ -42,7 +40,6 @@ async def work(app: App) -> None:
     await append("old-session", [user("An old question", timestamp=then)])
 
 
-@pytest.mark.both_engines
 async def test_what_happened_today_is_told_without_a_model(
     environ: dict[str, str], project: Path
 ) -> None:

@@ -105,7 +105,6 @@ def write_transcripts(home: Path, shop: Path) -> None:
     codex.write(home)
 
 
-@pytest.mark.both_engines
 def test_the_usage_of_other_agents_is_imported_once_and_shown(
     environ: dict[str, str], project: Path, tmp_path: Path
 ) -> None:
