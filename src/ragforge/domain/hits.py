@@ -12,7 +12,7 @@ from ragforge.domain.turns import Turn
 from ragforge.records import dataclass
 
 MIN_RELEVANCE = 0.35
-"""A less likely message gets no code and no documents."""
+"""A less likely message gets no memories, notes, code or documents."""
 MIN_HIT_RELEVANCE = 0.1
 """The same for a single hit among better ones."""
 NOTHING_RELEVANT = "nothing relevant"
