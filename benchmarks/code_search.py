@@ -47,8 +47,7 @@ from ragforge.domain.hits import Match
 from ragforge.domain.schema import SCOPE
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.code_graph import CodeGraph
-from ragforge.ports.records import Records
-from ragforge.ports.store import Store
+from ragforge.ports.store import Records, Store
 from ragforge.search.turn_rank import mix_scores
 from ragforge.search.words.tokenise import WORDS
 

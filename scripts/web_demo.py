@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from ragforge.app import App
+from ragforge.domain.chat import UsageRecord
 from ragforge.domain.code import CodeReference
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
 from ragforge.domain.instants import now
@@ -20,7 +21,6 @@ from ragforge.domain.receipts import (
 )
 from ragforge.domain.schema import CONVERSATION, MESSAGE, USAGE
 from ragforge.domain.summaries import Summary
-from ragforge.domain.usage import UsageRecord
 
 ANSWER = """`apply_discount` rounded every time it was called. Rounding belongs to the end:
 

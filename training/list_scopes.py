@@ -22,7 +22,7 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.code import MODULE, SECTION, ScopeFilter
 from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.ports.records import Records
+from ragforge.ports.store import Records
 from ragforge.search.scope_words import format_module, format_scope
 from ragforge.search.words.tokenise import WORDS
 

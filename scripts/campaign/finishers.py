@@ -24,8 +24,7 @@ from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.export_format.reader import import_conversation
 from ragforge.memory.export_format.writer import build_document, to_bytes
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.ports.archive import list_record_kinds
-from ragforge.ports.store import Store
+from ragforge.ports.store import Store, list_record_kinds
 from ragforge.search.words.tokenise import WORDS
 from scripts.campaign.report import Counts
 from scripts.campaign.traces import Trace, choose_moments

@@ -27,11 +27,10 @@ if TYPE_CHECKING:
     from ragforge.config.layers import load_settings
     from ragforge.config.settings import Settings
     from ragforge.context.build import ContextOptions
-    from ragforge.domain.answers import Answer
     from ragforge.domain.conversations import Message, ToolCall, ToolResult
     from ragforge.domain.notes import Note
     from ragforge.domain.summaries import Summary
-    from ragforge.domain.turns import Turn, UserQuery
+    from ragforge.domain.turns import Answer, Turn, UserQuery
     from ragforge.errors import RagForgeError
     from ragforge.llm.executor import StructuredLLMExecutor, ToolUse
     from ragforge.llm.task import InputField, Packing, Task
@@ -68,7 +67,7 @@ __all__ = [
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # a program chooses its own
 
 _HOMES = {
-    "Answer": "ragforge.domain.answers",
+    "Answer": "ragforge.domain.turns",
     "App": "ragforge.app",
     "ContextOptions": "ragforge.context.build",
     "Conversation": "ragforge.app.library.conversation",

@@ -6,8 +6,7 @@ import pytest
 
 from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import InvalidVector
-from ragforge.ports.archive import list_record_kinds
-from ragforge.ports.store import Store
+from ragforge.ports.store import Store, list_record_kinds
 from tests.fakes.builders import conversation, user
 from tests.fakes.copying import in_pages, read_bookmark, records, set_bookmark
 from tests.fakes.engines import counts

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from ragforge.domain.chat import UsageFilter, UsageRecord
 from ragforge.domain.conversations import ConversationChanges, ConversationFilter, MemoryFilter
 from ragforge.domain.hits import Match
 from ragforge.domain.notes import NoteFilter
@@ -37,14 +38,18 @@ from ragforge.domain.transcripts import (
     TokenCount,
     TranscriptCursor,
 )
-from ragforge.domain.usage import UsageFilter, UsageRecord
 from ragforge.domain.work import Job, JobFilter, NewJob
 from ragforge.errors import ConversationNotFound, InputError, NotAuthor, NotFound, RagForgeError
-from ragforge.ports.archive import Archive, RecordKind, list_record_kinds
 from ragforge.ports.code_graph import CodeGraph
-from ragforge.ports.records import Records
 from ragforge.ports.search_index import Found, SearchIndex
-from ragforge.ports.store import Store, TranscriptStore
+from ragforge.ports.store import (
+    Archive,
+    RecordKind,
+    Records,
+    Store,
+    TranscriptStore,
+    list_record_kinds,
+)
 from ragforge.ports.timeline import Timeline
 from ragforge.ports.work import JobQueue, LockStore
 from tests.fakes.authors import ANN, ANN_KEY, BOB, BOB_KEY, HOUR, MACHINE, talk

@@ -7,8 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from ragforge.domain.branches import copy_messages, name_copies
-from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.conversations import (
+    ConversationFilter,
+    MemoryFilter,
+    copy_messages,
+    name_copies,
+)
 from ragforge.domain.schema import CONVERSATION, MESSAGE_PLACE, TURN
 from ragforge.domain.transcripts import IntakeStep, NewConversation, NewMessage, TranscriptCursor
 from ragforge.ports.store import Store

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.domain.chat import UsageFilter, UsageRecord
 from ragforge.domain.schema import CONVERSATION, USAGE
 from ragforge.domain.transcripts import (
     IntakeStep,
@@ -15,7 +16,6 @@ from ragforge.domain.transcripts import (
     ReportedUsage,
     TranscriptCursor,
 )
-from ragforge.domain.usage import UsageFilter, UsageRecord
 from ragforge.errors import ConversationNotFound, DuplicateId, NotAuthor
 from ragforge.memory.export_format.reader import import_conversation
 from ragforge.memory.export_format.writer import export_conversation, to_bytes

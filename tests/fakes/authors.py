@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 from ragforge.domain.authors import Visibility
+from ragforge.domain.chat import UsageRecord
 from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, SUMMARY, TURN, USAGE
 from ragforge.domain.transcripts import TranscriptCursor
-from ragforge.domain.usage import UsageRecord
 from ragforge.domain.work import Holder, NewJob
 from ragforge.ports.store import Store
 from tests.fakes.builders import (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from ragforge.ports.archive import Record, RecordKind, list_record_kinds
-from ragforge.ports.store import Store
+from ragforge.ports.store import Record, RecordKind, Store, list_record_kinds
 
 Page = list[tuple[str, Record]]
 

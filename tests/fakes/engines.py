@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.domain.kinds import Redactor
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.ports.archive import list_record_kinds
-from ragforge.ports.store import Store
+from ragforge.ports.store import Store, list_record_kinds
 
 if TYPE_CHECKING:
     import neo4j

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from ragforge.domain.chat import UsageRecord
 from ragforge.domain.code import FileMention, Project, Relation, Scope
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.projects import Checkout
@@ -20,7 +21,6 @@ from ragforge.domain.schema import (
     USAGE,
 )
 from ragforge.domain.summaries import Summary
-from ragforge.domain.usage import UsageRecord
 from ragforge.domain.work import Holder, NewJob
 from ragforge.ports.store import Store
 from tests.fakes.builders import (

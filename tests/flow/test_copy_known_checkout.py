@@ -11,7 +11,7 @@ import pytest
 from ragforge import App, load_settings, open_app
 from ragforge.app.wiring.stores import copy_store
 from ragforge.domain.schema import CONVERSATION
-from ragforge.ports.archive import RecordKind
+from ragforge.ports.store import RecordKind
 from tests.fakes.builders import conversation
 from tests.fakes.code import list_scopes
 from tests.fakes.copying import everything

@@ -22,7 +22,6 @@ from ragforge.domain.schema import CONVERSATION, JOB, MESSAGE, PROJECT, SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
-from ragforge.domain.web import WebPage
 from ragforge.domain.work import JobFilter
 from ragforge.errors import ConversationNotFound
 from ragforge.memory.code import pending_links
@@ -31,6 +30,7 @@ from ragforge.memory.code.pending_links import LINK_JOB, link_waiting
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
+from ragforge.ports.web import WebPage
 from ragforge.tools.edits.change import FileEdit
 from ragforge.tools.memory_tools import make_memory_tool
 from tests.fakes.builders import (

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ragforge import App, load_settings, open_app
+from ragforge.domain.chat import CHARS_A_TOKEN, WindowShares
 from ragforge.domain.schema import CONVERSATION
-from ragforge.domain.windows import CHARS_A_TOKEN, WindowShares
 from tests.fakes.chat_server import ChatServer, Fails
 from tests.fakes.http_server import Asked
 from tests.fakes.wires import Call, OpenAiWire, Says

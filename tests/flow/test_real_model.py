@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from ragforge import ConversationAgent, load_settings, open_app
-from ragforge.domain.answers import Answer
-from ragforge.domain.windows import WindowShares
+from ragforge.domain.chat import WindowShares
+from ragforge.domain.turns import Answer
 from ragforge.events import Done, Event, Text, Waiting
 from ragforge.permissions import PermissionRequest, Verdict
 from scripts.real_model import HOME, QWEN, SMOLLM2, ModelUnavailable, RealModel, Weights

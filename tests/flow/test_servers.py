@@ -20,7 +20,7 @@ import pytest
 from ragforge import App, load_settings, open_app
 from ragforge.agent.permissions import Verdict, allow_edits
 from ragforge.app.features.permission_rules import add_rule
-from ragforge.domain.answers import Answer
+from ragforge.domain.turns import Answer
 from ragforge.errors import ServerError
 from ragforge.events import Event, Noticed
 from ragforge.tools.permission import PermissionRequest

@@ -12,7 +12,7 @@ from ragforge.domain.conversation_bundle import Bundle
 from ragforge.errors import CopyIncomplete, StoreUnavailable
 from ragforge.memory import store_copy as transfer
 from ragforge.memory.store_copy import CopyProgress, copy_store
-from ragforge.ports.archive import Archive, list_record_kinds
+from ragforge.ports.store import Archive, list_record_kinds
 from tests.fakes.copying import everything, read_bookmark
 from tests.fakes.engines import Engines
 from tests.fakes.rich import fill

@@ -14,9 +14,9 @@ from ragforge.app import App, open_app
 from ragforge.app.features.memory import Memory
 from ragforge.app.features.sessions import Sessions
 from ragforge.config import Settings
+from ragforge.domain.chat import UsageRecord
 from ragforge.domain.receipts import Receipt, ReceiptItem
 from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, USAGE
-from ragforge.domain.usage import UsageRecord
 from ragforge.errors import StoreUnavailable
 from scripts.axe import install_axe
 from scripts.chromium import ChromiumUnavailable, ensure_chromium

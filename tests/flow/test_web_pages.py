@@ -12,9 +12,9 @@ from ragforge.brain.ingestion.embed import format_embedded_state, settle, unsett
 from ragforge.brain.project import Brain
 from ragforge.domain.schema import PROJECT
 from ragforge.domain.text import Json
-from ragforge.domain.web import WebPage
 from ragforge.errors import ModelError
 from ragforge.ports.store import Store
+from ragforge.ports.web import WebPage
 from tests.fakes.code import count_missing
 from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, write
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ragforge.agent.rules import parse_rule
-from ragforge.domain.answers import Answer
 from ragforge.domain.modes import MODES, next_mode
+from ragforge.domain.turns import Answer
 from ragforge.errors import InputError
 from ragforge.permissions import Approve, PermissionRequest, Verdict
 from ragforge.tools.command import approved as approved_module

@@ -38,8 +38,7 @@ from ragforge.domain.transcripts import (
 )
 from ragforge.domain.work import Holder, NewJob
 from ragforge.memory.store_copy import copy_store
-from ragforge.ports.archive import list_record_kinds
-from ragforge.ports.store import Store
+from ragforge.ports.store import Store, list_record_kinds
 from tests.fakes.builders import SHOP
 from tests.fakes.code import find_named, list_scopes
 from tests.fakes.copying import set_bookmark

@@ -27,11 +27,10 @@ from ragforge.acp.texts import FAILED, clean
 from ragforge.acp.tool_calls import format_result, format_title, get_kind, list_places
 from ragforge.acp.updates import PLAN, TurnUpdates, UpdateQueue, make_plan
 from ragforge.app import App
-from ragforge.domain.answers import Answer
 from ragforge.domain.conversations import Conversation, Message, ToolCall
 from ragforge.domain.mcp_client import ServerSpec
 from ragforge.domain.modes import Mode
-from ragforge.domain.turns import Turn
+from ragforge.domain.turns import Answer, Turn
 from ragforge.errors import InputError
 from ragforge.events import OnEvent
 from ragforge.permissions import Approve

@@ -9,11 +9,10 @@ from ragforge.brain.languages.table import is_document_path
 from ragforge.brain.search.documents import is_aside_document, is_configuration
 from ragforge.context.build import EnrichedContext
 from ragforge.context.excerpts import Excerpt
-from ragforge.domain.answers import Passage
 from ragforge.domain.hits import NoteHit, TurnHit
 from ragforge.domain.receipts import MEMORY_OFF, describe_absent
 from ragforge.domain.text import quote_all
-from ragforge.domain.turns import Turn
+from ragforge.domain.turns import Passage, Turn
 from ragforge.patterns import compile_on_use
 from ragforge.search.code_relevance import list_telling_words
 from ragforge.search.question.message_kinds import is_for_documents, is_for_records, needs_nothing

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from ragforge.domain.answers import Answer
 from ragforge.domain.chat import Usage
 from ragforge.domain.receipts import Receipt
 from ragforge.domain.text import Json
+from ragforge.domain.turns import Answer
 from ragforge.records import dataclass
 
 

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ragforge.context.replay import replay_messages
-from ragforge.domain.chat import ChatRequest, Image, JsonSchema, ToolSpec, UserMessage
+from ragforge.domain.chat import ChatRequest, Image, JsonSchema, ToolSpec, UserMessage, WindowShares
 from ragforge.domain.conversations import Message
 from ragforge.domain.modes import Mode
 from ragforge.domain.text import Json
-from ragforge.domain.windows import WindowShares
 from ragforge.errors import BadAnswer
 from ragforge.llm.answers import read_json
 from ragforge.llm.by_schema import simplify_schema

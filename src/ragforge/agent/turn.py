@@ -32,12 +32,10 @@ from ragforge.agent.request import (
 from ragforge.agent.services import TurnServices
 from ragforge.concurrency import gather_or_cancel
 from ragforge.context.build import ContextBuilder, EnrichedContext, PreparedRequest, lay_out
-from ragforge.domain.answers import Answer, Stopped
-from ragforge.domain.chat import ChatRequest, Image, Reply, UserMessage
+from ragforge.domain.chat import ChatRequest, Image, Reply, UserMessage, WindowShares
 from ragforge.domain.conversations import Message
 from ragforge.domain.schema import CONVERSATION
-from ragforge.domain.turns import Turn, group_into_turns
-from ragforge.domain.windows import WindowShares
+from ragforge.domain.turns import Answer, Stopped, Turn, group_into_turns
 from ragforge.errors import (
     Declined,
     InputError,

@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from ragforge.app.features.today import DayReports
     from ragforge.app.features.usage import Usages
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
-    from ragforge.domain.answers import Answer
     from ragforge.domain.chat import Image, JsonSchema
     from ragforge.domain.queries import QueryResult, Value
     from ragforge.domain.text import Json
+    from ragforge.domain.turns import Answer
     from ragforge.jobs.worker import Worker
     from ragforge.llm.ask import ChatClient
     from ragforge.llm.calls import Tool

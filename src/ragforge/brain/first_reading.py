@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ragforge.brain.files.walk import FoundFile
     from ragforge.brain.ingestion.ingest import Ingester
     from ragforge.brain.search.unread import Unread
-    from ragforge.ports.words import CountWords
+    from ragforge.ports.search_index import CountWords
 
 SAME_WALK_SECONDS = 30.0
 """Questions that follow each other within this time share one walk through the files."""

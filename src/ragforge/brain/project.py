@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from ragforge.brain.search.unread import Unread
     from ragforge.brain.status import ProjectStatus
     from ragforge.domain.projects import ProjectPlace
-    from ragforge.domain.web import WebPage
     from ragforge.ports.code_graph import CodeGraph
     from ragforge.ports.embedder import Embedder
     from ragforge.ports.store import Store
+    from ragforge.ports.web import WebPage
 
 SEMANTIC_LIMIT = 100
 DOCUMENT_LIMIT = 8

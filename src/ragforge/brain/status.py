@@ -18,7 +18,7 @@ from ragforge.domain.work import Lock
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
-    from ragforge.domain.reading import Reading
+    from ragforge.domain.code import Reading
     from ragforge.ports.work import ReindexProgress
 
 LARGE = 5_000

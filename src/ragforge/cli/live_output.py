@@ -18,8 +18,8 @@ from ragforge.tui.permission import Permission
 from ragforge.tui.server_question import ServerForm
 
 if TYPE_CHECKING:
-    from ragforge.domain.answers import Answer
     from ragforge.domain.mcp_client import ServerAnswer, ServerQuestion
+    from ragforge.domain.turns import Answer
 
 
 class LiveOutput(Output):

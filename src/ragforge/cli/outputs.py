@@ -20,9 +20,9 @@ from ragforge.show.events import answer_to_json, event_to_json, format_retry
 
 if TYPE_CHECKING:
     from ragforge.app import App
-    from ragforge.domain.answers import Answer
     from ragforge.domain.chat import JsonSchema
     from ragforge.domain.mcp_client import ServerAnswer, ServerQuestion
+    from ragforge.domain.turns import Answer
     from ragforge.permissions import Approve
 
 CALL_WIDTH = 120

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import Generic, TypeVar
 
+from ragforge.domain.chat import WindowShares
 from ragforge.domain.text import shorten
-from ragforge.domain.windows import WindowShares
 from ragforge.records import dataclass
 
 MIN_CUT = 200

@@ -18,14 +18,19 @@ from ragforge.context.instructions import Instructions
 from ragforge.context.replay import count_chars
 from ragforge.context.selection import ContextSelection, Material
 from ragforge.context.window import Window
-from ragforge.domain.chat import AssistantMessage, ChatMessage, ChatRequest, UserMessage
+from ragforge.domain.chat import (
+    AssistantMessage,
+    ChatMessage,
+    ChatRequest,
+    UserMessage,
+    WindowShares,
+)
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.receipts import Layout, Receipt, RequestPart, SearchReport
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import to_text
 from ragforge.domain.turns import Turn
-from ragforge.domain.windows import WindowShares
 from ragforge.errors import InputError
 from ragforge.records import dataclass
 

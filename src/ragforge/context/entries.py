@@ -10,9 +10,9 @@ from functools import lru_cache
 from ragforge.context import replay
 from ragforge.context.excerpts import Excerpt
 from ragforge.domain import authors
-from ragforge.domain.file_paths import use_slashes
 from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
 from ragforge.domain.passages import list_edited
+from ragforge.domain.projects import use_slashes
 from ragforge.domain.standing_instructions import find_instructions
 from ragforge.domain.summaries import Summary, format_whole_summary
 from ragforge.domain.text import indent_lines, shorten, to_one_line

@@ -17,10 +17,10 @@ from ragforge.context.instructions import Instructions, read_instructions
 from ragforge.context.replay import Replays
 from ragforge.context.selection import OwnPast, RecalledMemory
 from ragforge.context.window import TurnsToRead, WindowLimits
+from ragforge.domain.code import Reading
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit, NoteHit, TurnHit
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.reading import Reading
 from ragforge.domain.receipts import SearchReport, SearchState, read_layout
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.memory.code.changes import find_all_stale

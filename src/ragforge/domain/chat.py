@@ -1,12 +1,18 @@
-"""Chat: requests to a model and its answers, independent of the provider."""
+"""Chat: requests to a model and its answers, what they took, and how much fits into a model.
+
+It is independent of the provider. What a model's tokens are is not known here, so characters are
+counted cautiously.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
+from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
-from ragforge.domain.text import Json, to_text
+from ragforge.domain.instants import now
+from ragforge.domain.text import Json, new_id, to_text
 from ragforge.records import dataclass
 
 JsonSchema: TypeAlias = Mapping[str, Any]
@@ -169,3 +175,88 @@ class ReasoningDelta:
 
 
 StreamEvent: TypeAlias = TextDelta | ReasoningDelta | Reply
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRecord:
+    """One request of another agent, or all requests of one of RagForge's turns.
+
+    `usd` is what the agent or the provider said that it cost.
+    """
+
+    conversation_id: str
+    model: str | None
+    input_tokens: int  # all of them
+    output_tokens: int  # with those of the reasoning
+    cached_tokens: int = 0  # of the input, read from the provider's cache
+    written_tokens: int = 0  # of the input, written to the provider's cache
+    requests: int = 1
+    usd: float | None = None
+    uuid: str = field(default_factory=new_id)
+    created_at: datetime = field(default_factory=now)
+
+    def to_usage(self, usd: float | None) -> Usage:
+        """Return what can be added up, at a price."""
+        return Usage(
+            self.input_tokens,
+            self.output_tokens,
+            self.requests,
+            usd,
+            self.cached_tokens,
+            self.written_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class UsageFilter:
+    """Which records to find; a field that is None does not restrict."""
+
+    conversation_ids: Sequence[str] | None = None  # any of these
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+CHARS_A_TOKEN = 3
+"""Fewer than in English prose: code, and most other languages, have more tokens."""
+SMALL_TOKENS = 8_192
+"""A window of up to this many tokens is small: every part of a request gets a share of it."""
+
+# Shares of a small window in percent. With 4,096 tokens:         tokens  characters
+TOOLS = 14  # what the model may do: read, change, run, search       573       1,720
+CONTEXT = 32  # the project's own rules, history, what was found   1,310       3,932
+CODE = 70  # of the context, before anything that is remembered      917       2,752
+RESULTS = 22  # of tools, before the oldest are shortened            901       2,703
+ANSWER = 18  # what the model writes at once                         737
+# The rest, 14 percent, is for the system prompt, the question and the marks between messages.
+
+
+@dataclass(frozen=True, slots=True)
+class WindowShares:
+    """Maximum number of characters of the parts of a request; None: no limit."""
+
+    is_small: bool = False
+    context: int | None = None
+    code: int | None = None  # of the context
+    tools: int | None = None  # their descriptions
+    results: int | None = None  # of tools, before the oldest are shortened
+    request: int | None = None  # all of it, without the answer
+    answer: int | None = None  # in tokens
+
+    @classmethod
+    def of(cls, tokens: int | None) -> WindowShares:
+        """Return the shares of a window."""
+        if tokens is None:
+            return cls()
+        chars = tokens * CHARS_A_TOKEN
+        if tokens > SMALL_TOKENS:
+            return cls(context=chars // 3, tools=chars // 4, results=chars // 3)
+        context = chars * CONTEXT // 100
+        return cls(
+            is_small=True,
+            context=context,
+            code=context * CODE // 100,
+            tools=chars * TOOLS // 100,
+            results=chars * RESULTS // 100,
+            request=chars * (100 - ANSWER) // 100,
+            answer=tokens * ANSWER // 100,
+        )

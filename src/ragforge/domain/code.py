@@ -9,7 +9,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from ragforge.domain.text import MAX_ID_CHARS, name_id, new_id
+from ragforge.domain.text import MAX_ID_CHARS, Json, name_id, new_id
 from ragforge.patterns import compile_on_use
 from ragforge.records import dataclass
 
@@ -386,3 +386,26 @@ class CodeFilter:
     sections: bool = False  # documents instead of code
     types: tuple[str, ...] = ()  # any of these; none: all
     files: tuple[str, ...] = ()  # any of these; none: all
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How many files of a project have been read, while its first reading is not finished."""
+
+    done: int
+    total: int
+
+    @property
+    def left(self) -> int:
+        return self.total - self.done
+
+    def __str__(self) -> str:
+        return f"still reading: {self.done:,} of {self.total:,} files"
+
+    @property
+    def notice(self) -> str:
+        """The sentence that every answer carries meanwhile."""
+        return f"S{str(self)[1:]}. The others were searched by words; ask again for more."
+
+    def to_json(self) -> Json:
+        return {"done": self.done, "total": self.total}

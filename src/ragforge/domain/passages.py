@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import Literal, NamedTuple, TypeAlias
 
 from ragforge.domain.conversations import MemoryFilter, ToolCall
-from ragforge.domain.file_paths import guess_paths
+from ragforge.domain.projects import guess_paths
 from ragforge.domain.text import MAX_ID_CHARS, shorten, to_one_line, to_text
 from ragforge.domain.turns import Turn
 from ragforge.patterns import compile_on_use

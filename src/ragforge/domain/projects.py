@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
@@ -203,3 +204,29 @@ def keep_both(known: Checkout, copied: Checkout) -> Checkout:
     if known.project_id in (copied.project_id, *copied.former_ids):
         return add_former_ids(copied, known)
     return replace(copied, uuid=name_id(f"{copied.uuid}/{copied.project_id}"))
+
+
+def guess_paths(name: str, root: str, cwd: str) -> list[str]:
+    """Return the possible paths in the project: relative to its root or to `cwd`."""
+    name, root, cwd = use_slashes(name), use_slashes(root), use_slashes(cwd)
+    if is_absolute(name):
+        wanted = [name]
+    else:
+        wanted = [posixpath.join(root, name), posixpath.join(cwd, name)]
+    below = (_strip_root(posixpath.normpath(path), root) for path in wanted)
+    return list(dict.fromkeys(path for path in below if path))
+
+
+def use_slashes(path: str) -> str:
+    """Return a path of any platform with slashes."""
+    return path.replace("\\", "/")
+
+
+def is_absolute(path: str) -> bool:
+    """Tell whether a path with slashes is absolute, on any platform."""
+    return path.startswith("/") or path[1:3] == ":/"
+
+
+def _strip_root(path: str, root: str) -> str | None:
+    prefix = root.rstrip("/") + "/"
+    return path.removeprefix(prefix) if path.startswith(prefix) else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ragforge.domain.chat import UsageFilter, UsageRecord
 from ragforge.domain.code import (
     CodeReference,
     File,
@@ -38,7 +39,6 @@ from ragforge.domain.summaries import Summary, SummaryFilter, format_summary_for
 from ragforge.domain.text import Json
 from ragforge.domain.transcripts import TranscriptCursor
 from ragforge.domain.turns import StoredTurn
-from ragforge.domain.usage import UsageFilter, UsageRecord
 from ragforge.domain.work import Job, JobFilter
 from ragforge.errors import (
     ConversationNotFound,

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from typing import TypeAlias
 
+from ragforge.domain.chat import UsageRecord
 from ragforge.domain.conversations import Conversation, Message, ToolCall
 from ragforge.domain.text import Json
-from ragforge.domain.usage import UsageRecord
 from ragforge.records import dataclass
 
 FORGOTTEN = ""

@@ -11,6 +11,7 @@ from dataclasses import field, replace
 from typing import Any, TypeAlias
 
 from ragforge.domain.chat import (
+    CHARS_A_TOKEN,
     AssistantMessage,
     ChatRequest,
     Reply,
@@ -19,7 +20,6 @@ from ragforge.domain.chat import (
     UserMessage,
 )
 from ragforge.domain.text import shorten, to_text
-from ragforge.domain.windows import CHARS_A_TOKEN
 from ragforge.errors import ContextOverflow, ToolsUnsupported
 from ragforge.llm.by_schema import (
     build_call_schema,

@@ -19,8 +19,7 @@ from ragforge.domain.text import to_json
 from ragforge.domain.turns import Turn, UserQuery, group_into_turns
 from ragforge.domain.work import Job, JobFilter
 from ragforge.errors import NotAuthor, SummaryNotFound
-from ragforge.ports.records import Records
-from ragforge.ports.store import Store
+from ragforge.ports.store import Records, Store
 from ragforge.records import dataclass
 
 PAGE = 32

@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ragforge.domain.conversations import Conversation
-from ragforge.domain.file_paths import guess_paths
 from ragforge.domain.passages import list_changes
+from ragforge.domain.projects import guess_paths
 from ragforge.domain.standing_instructions import find_instructions
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.memory.code.traces import TOOLS

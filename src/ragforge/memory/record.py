@@ -10,13 +10,12 @@ from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
-from ragforge.domain.chat import Usage
+from ragforge.domain.chat import Usage, UsageRecord
 from ragforge.domain.conversations import Message, Role, ToolCall, ToolResult, estimate_tokens
 from ragforge.domain.instants import now
 from ragforge.domain.schema import SUMMARY, USAGE
 from ragforge.domain.text import Json, list_fields, new_id, to_text
 from ragforge.domain.turns import Turn, group_into_turns
-from ragforge.domain.usage import UsageRecord
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, InputError, StoreError
 from ragforge.llm.spend import Requests, collect_requests

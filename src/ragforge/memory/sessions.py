@@ -21,8 +21,7 @@ from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import AmbiguousId, InputError
 from ragforge.folders import find_project
-from ragforge.ports.records import Records
-from ragforge.ports.store import Store
+from ragforge.ports.store import Records, Store
 from ragforge.records import dataclass
 
 BRANCHES = "ref: refs/heads/"

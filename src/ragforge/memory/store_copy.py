@@ -22,8 +22,7 @@ from ragforge.domain.rows import encode_message
 from ragforge.domain.schema import CONVERSATION, NOTE, REFERENCE, SUMMARY, list_parts
 from ragforge.errors import CopyIncomplete, InputError, StoreError, StoreFull, StoreUnavailable
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.ports.archive import Archive, Record, RecordKind, list_record_kinds
-from ragforge.ports.store import Store
+from ragforge.ports.store import Archive, Record, RecordKind, Store, list_record_kinds
 from ragforge.records import dataclass
 
 Translate: TypeAlias = Callable[[RecordKind, Record], Record]

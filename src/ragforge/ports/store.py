@@ -2,20 +2,153 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from ragforge.domain.conversation_bundle import Bundle
+from ragforge.domain.kinds import Data, Filter, Kind
+from ragforge.domain.schema import KINDS
+from ragforge.errors import InputError
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.domain.queries import Query, QueryResult
     from ragforge.domain.transcripts import IntakeStep, StoredIds, TranscriptCursor
-    from ragforge.ports.archive import Archive
     from ragforge.ports.code_graph import CodeGraph
-    from ragforge.ports.records import Records
     from ragforge.ports.search_index import SearchIndex
     from ragforge.ports.timeline import Timeline
     from ragforge.ports.work import JobQueue, LockStore, Upkeep
+
+RecordKind: TypeAlias = str
+"""The name of a declared kind, or of one that is derived from others."""
+_LAST = ("relation", "reference", "mention", "branch", "vector", "job", "forgotten")
+
+
+def list_record_kinds() -> tuple[RecordKind, ...]:
+    """Return all kinds in the order in which they are written: each refers to earlier ones."""
+    return (*(name for name in KINDS if name not in _LAST), *_LAST)
+
+
+Fact: TypeAlias = str | int | float | bool | bytes | list[str] | None
+Record: TypeAlias = Mapping[str, Fact]
+
+
+class Archive(Protocol):
+    """All data of a store as plain records, the same on every engine, without locks.
+
+    An administrator, who opens a store for no viewer, reads all of them. Records of the kind
+    `bookmark` have a name and a value. They are read and written like others, but belong to the
+    store and are not copied.
+    """
+
+    async def count(self, kind: RecordKind) -> int:
+        """Return how many records of a kind there are."""
+
+    async def read(
+        self, kind: RecordKind, after: str | None, limit: int
+    ) -> list[tuple[str, Record]]:
+        """Return records with their cursors, in the order of cursors, after the given one."""
+
+    async def conversation(self, conversation_id: str, with_vectors: bool = True) -> Bundle:
+        """Return all records that belong to a conversation, as a consistent snapshot.
+
+        Without their data vectors cost a fraction. Raises ConversationNotFound.
+        """
+
+    async def write(self, bundle: Bundle, new: bool = False) -> None:
+        """Store records of any kinds exactly, in one transaction.
+
+        They replace those that are there. A conversation that has more messages here keeps its
+        facts: it continued. A bookmark without a value is removed. Raises InputError if the store
+        is opened for a viewer and other records than bookmarks are written.
+
+        If they are those of a new conversation, which a viewer may write too, nothing is
+        replaced: DuplicateId is raised if an id is taken, and a note that is there keeps its facts
+        and its vector, for notes outlive the conversations they were made in. The counters are
+        those of the messages. Branches are linked as far as their other ends are there.
+
+        Raises DimensionMismatch.
+        """
+
+
+def check_writer(viewer: str | None, bundle: Bundle, new: bool) -> None:
+    """Raise InputError if a viewer would replace records: only an administrator may do that."""
+    if viewer is not None and not new and bundle.keys() != {"bookmark"}:
+        raise InputError(
+            "Only an administrator can write records: open the store without a viewer."
+        )
+
+
+class Records(Protocol):
+    """Items by their ids and by filters, of the kinds that are declared in `domain/schema.py`.
+
+    Every method that writes is one transaction: durable when it returns, without a trace when it
+    raises. Input that cannot be stored exactly raises an InputError. An unknown id raises the
+    error of its kind, such as NoteNotFound.
+    """
+
+    async def get(self, kind: Kind[Data, Any], item_id: str) -> Data:
+        """Return an item. Raises a NotFound if the id is unknown."""
+
+    async def get_many(self, kind: Kind[Data, Any], ids: Sequence[str]) -> dict[str, Data]:
+        """Return items by their ids; unknown ids are left out."""
+
+    async def find(
+        self,
+        kind: Kind[Data, Filter],
+        where: Filter,
+        limit: int | None = None,
+        offset: int = 0,
+        order: Sequence[str] = (),
+    ) -> list[Data]:
+        """Return the items that pass a filter, in the order of their kind.
+
+        Conversations: the last active first. Notes: the newest first. Summaries: oldest range
+        first within a conversation; their dates are those of creation. Jobs: the oldest first,
+        without those of other authors, which do not exist for the viewer. Files: by path. Scopes:
+        by file and line, the outer before the inner. Ties by id.
+        Another `order` names columns: after "-" from the highest, which those without a value
+        precede.
+        """
+
+    async def put(self, kind: Kind[Data, Any], *items: Data) -> None:
+        """Store new items; a checkout, a project or a usage takes the place of the one with its id.
+
+        Messages, summaries, jobs, files and scopes are stored by their own ports: InputError. The
+        counters of a conversation start at zero. Raises DuplicateId if an id is taken, or if
+        another project has the path on its host, NoteNotFound if a note supersedes an unknown one,
+        NotAuthor if an item would belong to another author's conversation.
+        """
+
+    async def update(
+        self,
+        kind: Kind[Data, Any],
+        item_id: str,
+        change: Callable[[Data], Data],
+        force: bool = False,
+    ) -> Data:
+        """Replace an item by the result of a function, and return it.
+
+        The function may be called again, if others write meanwhile. To change a conversation is
+        no activity: `updated_at` stays. Its visibility is also that of its messages, summaries
+        and the notes its author made in it.
+        Raises a NotFound, NotAuthor if it is another author's, unless forced; InputError if it
+        has no author and is to be private.
+        """
+
+    async def delete(self, kind: Kind[Any, Any], item_id: str, force: bool = False) -> None:
+        """Delete an item with all that belongs to it: vectors, index entries, and of these kinds:
+
+        - conversation: messages and summaries. Its branches stay, on their own. If it was imported
+          from another agent, its ids are remembered, so that it does not come back.
+        - note: one that it superseded is found again.
+        - summary: any L2 built on it, too. What they covered is eligible again.
+        - project: files, scopes and relations. An engine may do so in several transactions. If
+          that breaks off, what is left is a project whose files are all read again by the next
+          ingestion; deleting it again ends it.
+
+        Raises a NotFound, and NotAuthor if it is another author's, unless forced.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,35 @@
-"""Web pages: read one address, search for pages."""
+"""Web pages: read the text at an address, search for pages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from datetime import datetime
+from typing import Literal, Protocol, TypeAlias
 
-from ragforge.domain.web import FoundPage
 from ragforge.records import dataclass
+
+PageLanguage: TypeAlias = Literal["markdown", "text", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page that a search found."""
+
+    url: str
+    title: str
+    snippet: str  # some of its text
+
+
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """A page of the web as readable text."""
+
+    url: str  # after redirects
+    title: str
+    text: str
+    language: PageLanguage
+    fetched_at: datetime
+    is_cut: bool = False  # only the beginning of the page was read
 
 
 @dataclass(frozen=True, slots=True)

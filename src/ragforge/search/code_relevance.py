@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from ragforge.domain.code import Scope
 from ragforge.domain.hits import MIN_RELEVANCE
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 from ragforge.search.question.code_names import find_file_names
 from ragforge.search.question.message_kinds import SAYS_NOTHING
 from ragforge.search.question.software import ACTION_WORDS, count_software_words

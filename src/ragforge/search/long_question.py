@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 from ragforge.records import dataclass
 from ragforge.search.question.code_names import find_identifiers, find_paths, split_name
 from ragforge.search.question.wording import WordGroup

@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from ragforge.domain.code import CHUNK, SECTION, ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 from ragforge.records import dataclass
 from ragforge.search.question.code_names import find_identifiers, find_names
 from ragforge.search.question.wording import WordGroup, measure_share

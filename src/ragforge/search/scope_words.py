@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ragforge.domain import bm25
 from ragforge.domain.code import MODULE, SECTION, Scope, ScopeMatch, ScopeName
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 SOURCE_CHARS = 1_500
 """The rest of a long function adds little about its purpose."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from ragforge.domain.answers import Answer, Passage
+    from ragforge.domain.turns import Answer, Passage
 
 WIDEST = 110
 SHOWN_LINES = 6

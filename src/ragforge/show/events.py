@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ragforge import events
-from ragforge.domain.answers import Passage
 from ragforge.domain.receipts import Receipt
 from ragforge.domain.text import Json
+from ragforge.domain.turns import Passage
 from ragforge.show.fields import Fields, or_none, round_score
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cache
 
 from ragforge.errors import InputError
-from ragforge.ports.words import COUNTED_WORDS
+from ragforge.ports.search_index import COUNTED_WORDS
 from ragforge.tools.confine import Root
 from ragforge.tools.ripgrep import build_count_command, find_ripgrep
 from ragforge.tools.scan import run_ripgrep

@@ -17,10 +17,9 @@ from pydantic import Field
 from ragforge.brain.parse.html_text import convert_html
 from ragforge.domain.instants import format_instant, now
 from ragforge.domain.text import MAX_ID_CHARS, Json, shorten_end
-from ragforge.domain.web import PageLanguage, WebPage
 from ragforge.errors import FetchFailed, InputError, StoreError
 from ragforge.llm.calls import Tool
-from ragforge.ports.web import WebReader, WebResponse
+from ragforge.ports.web import PageLanguage, WebPage, WebReader, WebResponse
 from ragforge.records import dataclass
 from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.tool import Arguments, as_tool

@@ -11,8 +11,7 @@ from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit
 from ragforge.brain.search.documents import DocumentHit
 from ragforge.brain.search.exploration import SOURCE_CHARS, cut_source
-from ragforge.domain.code import ScopeName
-from ragforge.domain.reading import Reading
+from ragforge.domain.code import Reading, ScopeName
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool

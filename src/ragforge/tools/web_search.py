@@ -9,10 +9,9 @@ from html import unescape
 from pydantic import Field
 
 from ragforge.domain.text import Json, list_fields, shorten_end
-from ragforge.domain.web import FoundPage
 from ragforge.errors import FetchFailed
 from ragforge.llm.calls import Tool
-from ragforge.ports.web import WebSearcher
+from ragforge.ports.web import FoundPage, WebSearcher
 from ragforge.records import dataclass
 from ragforge.tools.fetch_url import TITLE_CHARS, drop_unseen, parse_address
 from ragforge.tools.permission import PermissionRequest, Permit

@@ -12,6 +12,7 @@ from dataclasses import asdict, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
+from ragforge.domain.chat import UsageRecord
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.domain.text import Json, to_text
 from ragforge.domain.transcripts import (
@@ -21,7 +22,6 @@ from ragforge.domain.transcripts import (
     RetractedMessage,
     TokenCount,
 )
-from ragforge.domain.usage import UsageRecord
 from ragforge.records import dataclass
 from ragforge.transcripts.edits import find_edits
 from ragforge.transcripts.fields import make_uuid

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.app.features.user_commands import PromptFile
     from ragforge.config.settings import TerminalSettings
-    from ragforge.domain.answers import Answer
     from ragforge.domain.chat import Usage
     from ragforge.domain.conversations import Conversation
     from ragforge.domain.modes import Mode
     from ragforge.domain.receipts import Receipt
+    from ragforge.domain.turns import Answer
     from ragforge.events import OnEvent, ToolFinished
     from ragforge.permissions import Approve
 

@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from ragforge.app.features.code import CodeHit
     from ragforge.app.features.memory import StaleCode
     from ragforge.app.features.sessions import SessionLine
-    from ragforge.domain.code import Touch
+    from ragforge.domain.code import Reading, Touch
     from ragforge.domain.conversations import Conversation
     from ragforge.domain.hits import HistoryHit
-    from ragforge.domain.reading import Reading
 
 LEVELS = {"turns": "turns", "L1": "summaries", "L2": "long-term summaries", "notes": "notes"}
 """What hits can be, and what the page calls it."""

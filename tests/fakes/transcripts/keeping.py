@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ragforge.domain.chat import UsageRecord
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.transcripts import (
     CallResult,
@@ -17,7 +18,6 @@ from ragforge.domain.transcripts import (
     RetractedMessage,
     TokenCount,
 )
-from ragforge.domain.usage import UsageRecord
 from ragforge.transcripts.record import Entry, SessionFacts
 from ragforge.transcripts.session_builder import Begin, SessionBuilder, Step, StoredPlace
 from ragforge.transcripts.source import TranscriptSource

@@ -7,8 +7,8 @@ from typing import cast
 
 from ragforge.agent.answer import answer_from_passages
 from ragforge.context.build import EnrichedContext
-from ragforge.domain.answers import Passage
 from ragforge.domain.receipts import MEMORY_OFF, Receipt, SearchReport
+from ragforge.domain.turns import Passage
 
 QUESTION = "Where is the lease of a worker renewed?"
 

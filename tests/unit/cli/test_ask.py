@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from ragforge.cli.commands.ask import MAX_QUESTION_BYTES, with_input
-from ragforge.domain.answers import Passage
 from ragforge.domain.chat import Usage
 from ragforge.domain.receipts import Receipt
+from ragforge.domain.turns import Passage
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
 ANSWER = SimpleNamespace(

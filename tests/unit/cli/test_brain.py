@@ -15,7 +15,7 @@ from ragforge.app.features.code import IngestionStep, open_code
 from ragforge.brain.search.code import CodeHit
 from ragforge.cli.progress import ProgressLines, format_detail
 from ragforge.domain.code import Scope
-from ragforge.domain.web import WebPage
+from ragforge.ports.web import WebPage
 from ragforge.show import hits
 from tests.fakes.repositories import git, make_repository
 from tests.unit.cli.conftest import Ragforge

@@ -13,8 +13,7 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.work import JobStatus, NewJob
 from ragforge.errors import CopyIncomplete
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.ports.archive import list_record_kinds
-from ragforge.ports.store import Health
+from ragforge.ports.store import Health, list_record_kinds
 from ragforge.search.words.tokenise import WORDS
 from tests.unit.cli.conftest import FakeApp, Ragforge
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from ragforge.domain.web import WebPage
 from ragforge.errors import Declined, FetchFailed, InputError, StoreError
-from ragforge.ports.web import WebResponse
+from ragforge.ports.web import WebPage, WebResponse
 from ragforge.tools.fetch_url import (
     MAX_CHARS,
     PageFetcher,

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import pytest
 
+from ragforge.domain.chat import UsageRecord
 from ragforge.domain.schema import CONVERSATION, MESSAGE, USAGE
-from ragforge.domain.usage import UsageRecord
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 

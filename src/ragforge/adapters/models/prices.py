@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ragforge.domain.usage import UsageRecord
+from ragforge.domain.chat import UsageRecord
 
 MILLION = 1_000_000
 

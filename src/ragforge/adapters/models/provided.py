@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING
 
 from ragforge.adapters.models.failures import translate_error
 from ragforge.adapters.models.wire import read_reply, to_messages, to_parameters
-from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, StreamEvent, TextDelta
-from ragforge.domain.windows import WindowShares
+from ragforge.domain.chat import (
+    ChatRequest,
+    ReasoningDelta,
+    Reply,
+    StreamEvent,
+    TextDelta,
+    WindowShares,
+)
 from ragforge.errors import BadAnswer, ContextOverflow, ModelUnavailable
 from ragforge.records import dataclass
 

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from ragforge.adapters.web.reader import find_proxy
 from ragforge.domain.text import Json
-from ragforge.domain.web import FoundPage
 from ragforge.errors import FetchFailed
+from ragforge.ports.web import FoundPage
 from ragforge.records import dataclass
 
 MAX_BYTES = 5_000_000

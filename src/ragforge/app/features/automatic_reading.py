@@ -16,8 +16,8 @@ from ragforge.app.wiring.trust import FolderTrust
 from ragforge.brain.ingestion.progress import OnStep
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
+from ragforge.domain.code import Reading
 from ragforge.domain.instants import now
-from ragforge.domain.reading import Reading
 from ragforge.domain.text import Json, new_id
 from ragforge.domain.work import NewJob
 from ragforge.errors import RagForgeError

@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from ragforge.brain.search.code import CodeHit
     from ragforge.brain.search.documents import DocumentHit
     from ragforge.config.settings import Settings
-    from ragforge.domain.code import File, RelationAsked, ScopeName
-    from ragforge.domain.reading import Reading
-    from ragforge.domain.web import WebPage
+    from ragforge.domain.code import File, Reading, RelationAsked, ScopeName
+    from ragforge.ports.web import WebPage
     from ragforge.ports.work import Upkeep
     from ragforge.tools.workspace import Workspace
 

@@ -9,10 +9,9 @@ from itertools import chain
 from typing import Literal, TypeAlias, get_args
 
 from ragforge.app.features.sessions import HasId, Sessions
-from ragforge.domain.chat import Usage
+from ragforge.domain.chat import Usage, UsageFilter, UsageRecord
 from ragforge.domain.conversations import ConversationFilter
 from ragforge.domain.schema import CONVERSATION, USAGE
-from ragforge.domain.usage import UsageFilter, UsageRecord
 from ragforge.errors import InputError
 from ragforge.records import dataclass
 

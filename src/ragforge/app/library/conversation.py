@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ragforge.agent.permissions import Approve
     from ragforge.app.features.session_edits import Undone
     from ragforge.context.build import ContextOptions, EnrichedContext
-    from ragforge.domain.answers import Answer
     from ragforge.domain.modes import Mode
     from ragforge.domain.summaries import Summary
+    from ragforge.domain.turns import Answer
     from ragforge.memory.history import TouchedFile
 
 Strategy: TypeAlias = Literal["recent", "relevant", "hybrid"]

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from ragforge.agent.events import OnEvent
     from ragforge.agent.permissions import Approve
-    from ragforge.domain.answers import Answer
     from ragforge.domain.modes import Mode
+    from ragforge.domain.turns import Answer
     from ragforge.llm.calls import Tool
     from ragforge.llm.executor import StructuredLLMExecutor
     from ragforge.llm.task import BatchResult, OnProgress

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ragforge.config.settings import Settings
     from ragforge.domain.projects import ProjectPlace
     from ragforge.ports.embedder import Embedder
+    from ragforge.ports.search_index import WordCounts
     from ragforge.ports.store import Store
-    from ragforge.ports.words import WordCounts
 
 INGEST_JOB = "ingest"
 """The kind of ingestion jobs that earlier versions queued; now it names the project too."""

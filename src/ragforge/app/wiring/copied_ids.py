@@ -22,9 +22,7 @@ from ragforge.domain.projects import (
     join_checkout,
 )
 from ragforge.domain.schema import CHECKOUT, FILE, PROJECT, SCOPE_NAME
-from ragforge.ports.archive import Record, RecordKind
-from ragforge.ports.records import Records
-from ragforge.ports.store import Store
+from ragforge.ports.store import Record, RecordKind, Records, Store
 from ragforge.records import dataclass
 
 PAGE = 1_000

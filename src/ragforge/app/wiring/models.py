@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from ragforge.adapters.models.windows import is_on_this_machine
 from ragforge.config.services import SERVICES, explain_key, find_api_key
 from ragforge.config.settings import LlmSettings, Settings
-from ragforge.domain.windows import WindowShares
+from ragforge.domain.chat import WindowShares
 from ragforge.errors import InputError, KeyRejected, ModelError, ModelMissing
 from ragforge.ports.embedder import Embedder
 

@@ -17,8 +17,7 @@ from ragforge.config.store_url import is_server
 from ragforge.domain.queries import Query, QueryResult
 from ragforge.errors import InputError, StoreCorrupt
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.ports.archive import list_record_kinds
-from ragforge.ports.store import Health, Store
+from ragforge.ports.store import Health, Store, list_record_kinds
 from ragforge.search.words.tokenise import WORDS
 
 if TYPE_CHECKING:

@@ -30,12 +30,11 @@ from ragforge.app.wiring.open_project import OpenProject
 from ragforge.config.services import SEARCH_KEYS, explain_key, find_search_key
 from ragforge.config.settings import ToolSettings
 from ragforge.context.instructions import InnerInstructions, add_inner_instructions
-from ragforge.domain.web import FoundPage
 from ragforge.errors import FetchFailed
 from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool
 from ragforge.memory.notes import Notebook
-from ragforge.ports.web import WebSearcher
+from ragforge.ports.web import FoundPage, WebSearcher
 from ragforge.records import dataclass
 from ragforge.tools.batch_analyze import make_analyze_tool
 from ragforge.tools.command.approved import ApprovedCommands

@@ -29,7 +29,7 @@ from ragforge.brain.parse.read_source import ReadFile, make_file_id, read_file
 from ragforge.brain.parse.source import FUNCTIONS
 from ragforge.domain.code import File, FileMark, Relation, RelationKind, ScopeFilter, ScopeName
 from ragforge.domain.schema import SCOPE_NAME
-from ragforge.ports.records import Records
+from ragforge.ports.store import Records
 
 MANIFEST_CHARS = 200_000
 

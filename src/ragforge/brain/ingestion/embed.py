@@ -14,8 +14,7 @@ from ragforge.domain.text import new_id
 from ragforge.domain.work import Holder
 from ragforge.errors import ProjectNotFound, ScopeNotFound
 from ragforge.ports.embedder import Embedder
-from ragforge.ports.records import Records
-from ragforge.ports.store import Store
+from ragforge.ports.store import Records, Store
 from ragforge.search.scope_words import format_scopes
 
 BATCH = 512

@@ -25,10 +25,10 @@ from ragforge.brain.parse.read_source import make_file_id
 from ragforge.domain.code import NEW, SECTION, File, ParsedFile, Project
 from ragforge.domain.instants import to_millisecond
 from ragforge.domain.schema import PROJECT
-from ragforge.domain.web import WebPage
 from ragforge.errors import ModelError
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
+from ragforge.ports.web import WebPage
 
 
 async def save_page(

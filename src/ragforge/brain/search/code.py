@@ -35,8 +35,8 @@ from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
 from ragforge.ports.code_graph import CodeGraph
 from ragforge.ports.embedder import Embedder
+from ragforge.ports.search_index import Tokeniser
 from ragforge.ports.store import Store
-from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
 from ragforge.search.code_relevance import (
     BEST_HITS,

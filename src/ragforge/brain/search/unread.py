@@ -16,12 +16,11 @@ from ragforge.brain.files.walk import FoundFile, WantedFiles
 from ragforge.brain.languages.module_finder import is_under
 from ragforge.brain.languages.table import is_document_path
 from ragforge.brain.parse.read_source import NeedsFence, read_file
-from ragforge.domain.code import MODULE, SECTION, Scope, ScopeMatch, ScopeName
+from ragforge.domain.code import MODULE, SECTION, Reading, Scope, ScopeMatch, ScopeName
 from ragforge.domain.kinds import STORED, Redactor
-from ragforge.domain.reading import Reading
 from ragforge.domain.schema import SCOPE
 from ragforge.domain.text import Json
-from ragforge.ports.words import CountWords, Tokeniser, WordCounts
+from ragforge.ports.search_index import CountWords, Tokeniser, WordCounts
 from ragforge.records import dataclass
 from ragforge.search.question.wording import WordGroup
 from ragforge.search.rank import Candidates, rank

@@ -19,8 +19,8 @@ from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
 from ragforge.ports.embedder import Embedder
+from ragforge.ports.search_index import COUNTED_WORDS, Tokeniser
 from ragforge.ports.store import Store
-from ragforge.ports.words import COUNTED_WORDS, Tokeniser
 from ragforge.records import dataclass
 from ragforge.search.question.wording import WordGroup, Wording
 from ragforge.search.rank import Candidates

@@ -14,8 +14,7 @@ from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import CONVERSATION, FILE, SCOPE_NAME
 from ragforge.errors import ConversationNotFound, InputError
 from ragforge.memory.code.changes import CodeState, CodeTracker, CommitLog, find_checkout
-from ragforge.ports.records import Records
-from ragforge.ports.store import Store
+from ragforge.ports.store import Records, Store
 from ragforge.records import dataclass
 
 CANDIDATES = 5

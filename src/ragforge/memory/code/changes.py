@@ -26,8 +26,7 @@ from ragforge.domain.code import (
 from ragforge.domain.hits import MemoryHit
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import FILE, PROJECT, SCOPE, SCOPE_NAME
-from ragforge.ports.records import Records
-from ragforge.ports.store import Store
+from ragforge.ports.store import Records, Store
 from ragforge.records import dataclass
 
 StaleKind: TypeAlias = Literal["changed since", "gone"]

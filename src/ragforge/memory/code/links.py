@@ -25,16 +25,14 @@ from ragforge.domain.code import (
     pick_strongest,
 )
 from ragforge.domain.conversations import Conversation, Message
-from ragforge.domain.file_paths import guess_paths, is_absolute, use_slashes
-from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.projects import ProjectPlace, guess_paths, is_absolute, use_slashes
 from ragforge.domain.schema import CONVERSATION, FILE, MESSAGE, SCOPE, SCOPE_NAME, SUMMARY
 from ragforge.domain.summaries import Summary, format_summary_for_search
 from ragforge.domain.turns import group_into_turns
 from ragforge.memory.code.changes import find_checkout
 from ragforge.memory.code.traces import read_edits
 from ragforge.memory.code.turn_code import TurnCode
-from ragforge.ports.records import Records
-from ragforge.ports.store import Store
+from ragforge.ports.store import Records, Store
 from ragforge.search.question.code_names import find_names, find_paths, split_name
 
 MAX_SCOPES = 400

@@ -20,7 +20,7 @@ from ragforge.domain.code import (
     pick_strongest,
 )
 from ragforge.domain.conversations import Conversation, Message
-from ragforge.domain.file_paths import guess_paths
+from ragforge.domain.projects import guess_paths
 from ragforge.domain.schema import FILE, SCOPE_NAME
 from ragforge.domain.turns import Turn
 from ragforge.memory.code.traces import (
@@ -31,7 +31,7 @@ from ragforge.memory.code.traces import (
     read_edits,
     read_traces,
 )
-from ragforge.ports.records import Records
+from ragforge.ports.store import Records
 from ragforge.records import dataclass
 from ragforge.search.question.code_names import find_paths
 

@@ -52,7 +52,7 @@ from ragforge.memory.export_format.format import (
 from ragforge.memory.export_format.writer import FORMAT, VERSION
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.memory.sessions import sign
-from ragforge.ports.archive import Archive
+from ragforge.ports.store import Archive
 from ragforge.records import dataclass
 
 Data = TypeVar("Data")

@@ -38,7 +38,7 @@ from ragforge.memory.export_format.format import (
     ToolCallPart,
     ToolResultPart,
 )
-from ragforge.ports.archive import Archive
+from ragforge.ports.store import Archive
 
 FORMAT = "ragforge.conversation"
 VERSION = 6

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ragforge.patterns import compile_on_use
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 from ragforge.records import dataclass
 from ragforge.search.words.foreign import ENGLISH
 from ragforge.search.words.tokenise import WORDS

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ragforge.adapters.models.prices import estimate_price
-from ragforge.domain.usage import UsageRecord
+from ragforge.domain.chat import UsageRecord
 
 genai_prices = pytest.importorskip("genai_prices", reason="no extra with prices is installed")
 DAY = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)

@@ -8,7 +8,7 @@ from pathlib import Path
 from ragforge.brain.files.walk import FoundFile
 from ragforge.brain.search.unread import POINTED_BYTES, Unread
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.ports.words import WordCounts
+from ragforge.ports.search_index import WordCounts
 from ragforge.search.words.tokenise import WORDS
 from tests.fakes.projects import write
 

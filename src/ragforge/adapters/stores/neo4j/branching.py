@@ -13,17 +13,18 @@ from ragforge.adapters.stores.neo4j import conversation_nodes, links, messages, 
 from ragforge.adapters.stores.neo4j.cypher import is_own_node, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.authors import AGENT
-from ragforge.domain.branches import (
+from ragforge.domain.conversations import (
+    BEFORE_FIRST_TURN,
     CopiedTurns,
+    Message,
     copy_messages,
     copy_turn,
     name_copies,
 )
-from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, CleanRow, Row, Stored
 from ragforge.domain.rows import encode_message
 from ragforge.domain.schema import CONVERSATION, MESSAGE, REFERENCE
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 # The index on both answers at once, if bound and order match it.
 _FIRST = """MATCH (f:Message) WHERE f.conversation_id = later.uuid AND f.turn_index >= -1

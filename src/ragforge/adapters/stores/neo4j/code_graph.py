@@ -48,7 +48,7 @@ from ragforge.domain.schema import FILE, SCOPE, SCOPE_NAME
 from ragforge.domain.text import check_id, check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ProjectNotFound
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 _CODE, _DOCUMENTS = "ragforge_scope_text", "ragforge_section_text"
 """The indexes of the words of both."""

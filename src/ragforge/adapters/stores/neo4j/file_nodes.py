@@ -13,7 +13,7 @@ from ragforge.domain.code import RELATION_KINDS, SECTION, WHOLE_FILES, FileKind
 from ragforge.domain.kinds import Row, Stored
 from ragforge.domain.schema import FILE
 from ragforge.errors import DuplicateId, ProjectNotFound
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 from ragforge.records import dataclass
 
 _FILE_LABELS: dict[FileKind, tuple[str, ...]] = {

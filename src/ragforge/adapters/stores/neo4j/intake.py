@@ -26,6 +26,7 @@ from ragforge.adapters.stores.neo4j.cypher import (
 )
 from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.records import find_forgotten
+from ragforge.domain.chat import UsageRecord
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, Row
 from ragforge.domain.rows import encode_message, redact_steps
@@ -45,9 +46,8 @@ from ragforge.domain.transcripts import (
     merge_results,
     pick_usage,
 )
-from ragforge.domain.usage import UsageRecord
 from ragforge.errors import ConversationNotFound, MessageNotFound, NotAuthor
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 _NOWHERE = (FORGOTTEN, BEFORE_FIRST_TURN)
 

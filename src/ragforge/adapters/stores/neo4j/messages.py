@@ -22,7 +22,7 @@ from ragforge.domain.rows import (
 from ragforge.domain.schema import MESSAGE, PASSAGE, TOOL_CALL, TOOL_RESULT
 from ragforge.domain.turns import StoredTurn, Turn, format_turn_for_search, group_into_turns
 from ragforge.errors import DuplicateId
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 CALL = f"""[{select_values("t", TOOL_CALL.read)},
     CASE WHEN r IS NOT NULL THEN {select_values("r", TOOL_RESULT.read)} END]"""

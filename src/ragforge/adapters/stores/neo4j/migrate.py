@@ -15,7 +15,7 @@ from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.words import reindex
 from ragforge.domain.kinds import Row
 from ragforge.errors import SchemaTooNew, StoreError, StoreUnavailable
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 log = logging.getLogger(__name__)
 

@@ -36,7 +36,7 @@ from ragforge.domain.schema import (
 )
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound
-from ragforge.ports.archive import Record, RecordKind, list_record_kinds
+from ragforge.ports.store import Record, RecordKind, list_record_kinds
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ from ragforge.domain.schema import (
     list_parts,
 )
 from ragforge.errors import DuplicateId, NotAuthor
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 IS_OWN_NOTE = "(n.owner IN ['', $viewer] OR $viewer IS NULL)"
 """The condition that the viewer, or an administrator, has deleted something."""

@@ -41,8 +41,8 @@ from ragforge.domain.schema import (
 )
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DuplicateId
-from ragforge.ports.archive import RecordKind, list_record_kinds
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
+from ragforge.ports.store import RecordKind, list_record_kinds
 
 _CREATE = f"CREATE (n:Conversation:ConversationSession) SET {cypher.assign('n', CONVERSATION)}"
 """Not MERGE: of two at once one must fail."""

@@ -29,8 +29,7 @@ from ragforge.domain.schema import MESSAGE, PASSAGE, SCOPE, TURN
 from ragforge.domain.text import check_text
 from ragforge.domain.turns import StoredTurn
 from ragforge.domain.vectors import Vector
-from ragforge.ports.search_index import Found
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Found, Tokeniser
 
 MAX_WORDS = 24
 """Of a long query, the rarest words are looked for."""

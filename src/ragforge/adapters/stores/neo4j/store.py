@@ -18,9 +18,8 @@ from ragforge.adapters.stores.neo4j.timeline import Neo4jTimeline
 from ragforge.adapters.stores.neo4j.work import Neo4jJobs, Neo4jLocks
 from ragforge.domain.conversation_bundle import Bundle, clean_bundle
 from ragforge.domain.kinds import Redactor
-from ragforge.ports.archive import Record, RecordKind, check_writer
-from ragforge.ports.store import Health, Store
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
+from ragforge.ports.store import Health, Record, RecordKind, Store, check_writer
 from ragforge.ports.work import ReindexProgress
 
 

@@ -11,7 +11,7 @@ from ragforge.domain.kinds import Stored
 from ragforge.domain.schema import SUMMARY
 from ragforge.domain.summaries import format_summary_for_search
 from ragforge.errors import TurnNotFound
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 ROW = select_fields("n", SUMMARY)
 OUTERMOST = f"""MATCH (n:Summary {{conversation_id: $id}}) WHERE {is_seen("n")}

@@ -22,8 +22,8 @@ from ragforge.domain.schema import CONVERSATION, MESSAGE, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import StoredTurn, TurnCoverage
 from ragforge.errors import ConversationNotFound
+from ragforge.ports.search_index import Tokeniser
 from ragforge.ports.timeline import RecentPast
-from ragforge.ports.words import Tokeniser
 
 
 class Neo4jTimeline(Neo4jLinks):

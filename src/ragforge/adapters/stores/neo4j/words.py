@@ -15,7 +15,7 @@ from ragforge.domain.hits import Match
 from ragforge.domain.kinds import Kind, Row, Stored
 from ragforge.domain.rows import get_indexed_text
 from ragforge.domain.schema import NOTE, SCOPE, SUMMARY
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 MAX_WORDS = 200
 _PAGE = 200

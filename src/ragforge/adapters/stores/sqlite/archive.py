@@ -25,8 +25,8 @@ from ragforge.domain.kinds import STORED, CleanRow, Row
 from ragforge.domain.projects import keep_both
 from ragforge.domain.schema import CHECKOUT, CONVERSATION, KINDS, OWNERS, list_embedded
 from ragforge.domain.vectors import Vector
-from ragforge.ports.archive import Record, RecordKind, check_writer, list_record_kinds
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
+from ragforge.ports.store import Record, RecordKind, check_writer, list_record_kinds
 from ragforge.records import dataclass
 
 _JOB = """key, kind, payload, iif(status = 'running', 'pending', status) AS status, attempts,

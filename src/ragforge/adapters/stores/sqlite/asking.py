@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from ragforge.adapters.stores.sqlite.database import SqliteDatabase, begin_reading
 from ragforge.adapters.stores.sqlite.records import SqliteRecords
 from ragforge.domain.kinds import STORED
+from ragforge.ports.search_index import Tokeniser
 from ragforge.ports.store import Health, Store
-from ragforge.ports.words import Tokeniser
 
 if TYPE_CHECKING:  # which of them are used is not known yet
     from ragforge.adapters.stores.sqlite.vectors import VectorSearch

@@ -22,8 +22,8 @@ from ragforge.adapters.stores.sqlite.threads import ThreadedDatabase
 from ragforge.domain.conversation_bundle import NamedSession
 from ragforge.domain.kinds import STORED
 from ragforge.errors import InputError, StoreError, StoreUnavailable
+from ragforge.ports.search_index import Tokeniser
 from ragforge.ports.store import Store
-from ragforge.ports.words import Tokeniser
 
 PAGES = 4_096
 """How many pages are copied between two reports."""

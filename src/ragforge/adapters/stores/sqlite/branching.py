@@ -12,12 +12,18 @@ from collections.abc import Sequence
 from ragforge.adapters.stores.sqlite import conversation_rows, messages, summary_rows
 from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter
 from ragforge.domain.authors import AGENT
-from ragforge.domain.branches import CopiedTurns, copy_messages, copy_turn, name_copies
-from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
+from ragforge.domain.conversations import (
+    BEFORE_FIRST_TURN,
+    CopiedTurns,
+    Message,
+    copy_messages,
+    copy_turn,
+    name_copies,
+)
 from ragforge.domain.kinds import STORED, CleanRow, Row
 from ragforge.domain.rows import encode_message
 from ragforge.domain.schema import CONVERSATION
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 _PARTS = """
 WITH RECURSIVE part (id, until, first) AS (

@@ -38,7 +38,7 @@ from ragforge.domain.schema import FILE, SCOPE, SCOPE_NAME
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ProjectNotFound
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 _NAME = ", ".join(f"o.{column}" for column in SCOPE_NAME.read)
 """What is read of a scope that was found."""

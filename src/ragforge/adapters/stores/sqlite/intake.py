@@ -21,6 +21,7 @@ from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.records import find_forgotten
 from ragforge.adapters.stores.sqlite.sql import Connection, as_json
 from ragforge.adapters.stores.sqlite.visibility import is_hidden, is_own_row
+from ragforge.domain.chat import UsageRecord
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, Row
 from ragforge.domain.rows import encode_message, encode_tool_result, redact_steps
@@ -42,8 +43,7 @@ from ragforge.domain.transcripts import (
     pick_usage,
 )
 from ragforge.domain.turns import group_into_turns
-from ragforge.domain.usage import UsageRecord
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 _NOWHERE = (FORGOTTEN, BEFORE_FIRST_TURN)
 _OWN = "(? IS NULL OR c.author_key IS NULL OR c.author_key = ?)"

@@ -28,7 +28,7 @@ from ragforge.domain.turns import (
     group_into_turns,
 )
 from ragforge.errors import TurnNotFound
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 _NO_RECEIPT = "NULL AS receipt"
 _CUT = {

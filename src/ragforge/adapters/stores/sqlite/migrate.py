@@ -23,7 +23,7 @@ from ragforge.adapters.stores.sqlite.database import (
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.sql import Connection
 from ragforge.errors import StoreCorrupt, StoreReadOnly, StoreUnavailable
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 from ragforge.private_files import close_to_others, create_private_file, make_private_folder
 
 log = logging.getLogger(__name__)

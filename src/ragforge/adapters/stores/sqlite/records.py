@@ -34,7 +34,7 @@ from ragforge.domain.schema import (
 )
 from ragforge.domain.text import check_text
 from ragforge.errors import DuplicateId, NoteNotFound
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 
 class SqliteRecords:

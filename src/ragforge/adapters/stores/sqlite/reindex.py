@@ -16,7 +16,7 @@ from ragforge.adapters.stores.sqlite import messages, records, scope_rows, words
 from ragforge.adapters.stores.sqlite.sql import Connection, as_json
 from ragforge.domain.kinds import Kind
 from ragforge.domain.schema import NOTE, SUMMARY
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 from ragforge.ports.work import ReindexProgress
 
 _Index: TypeAlias = Callable[[Connection, Sequence[int], Tokeniser], None]

@@ -12,7 +12,7 @@ from ragforge.domain.kinds import CleanRow, Row
 from ragforge.domain.rows import get_indexed_text
 from ragforge.domain.schema import SCOPE
 from ragforge.errors import DuplicateId
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 TABLES = "scope o JOIN scope_text t ON t.id = o.id"
 _ELSEWHERE = {

@@ -29,8 +29,7 @@ from ragforge.domain.passages import PassageFilter, PassageKind
 from ragforge.domain.schema import PASSAGE, SUMMARY, TURN
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
-from ragforge.ports.search_index import Found
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Found, Tokeniser
 
 if TYPE_CHECKING:
     from ragforge.adapters.stores.sqlite.turn_words import TurnWords

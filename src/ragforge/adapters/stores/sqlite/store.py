@@ -31,8 +31,8 @@ from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks
 from ragforge.domain.kinds import STORED, Redactor
 from ragforge.domain.queries import Query, QueryResult
+from ragforge.ports.search_index import Tokeniser
 from ragforge.ports.store import Health, Store
-from ragforge.ports.words import Tokeniser
 from ragforge.ports.work import ReindexProgress
 
 MAX_PROBLEMS = 5

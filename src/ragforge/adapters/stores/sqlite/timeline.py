@@ -23,8 +23,8 @@ from ragforge.domain.rows import encode_mentions, encode_message, group_links, s
 from ragforge.domain.schema import CONVERSATION, MESSAGE, REFERENCE, SUMMARY, TOUCH
 from ragforge.domain.summaries import Level, Summary, SummaryFilter, format_summary_for_search
 from ragforge.domain.turns import StoredTurn, TurnCoverage
+from ragforge.ports.search_index import Tokeniser
 from ragforge.ports.timeline import RecentPast
-from ragforge.ports.words import Tokeniser
 
 _REFERENCES = """SELECT * FROM reference WHERE owner_id IN (
     SELECT m.uuid FROM json_each(?) j JOIN message m ON m.uuid = j.value)

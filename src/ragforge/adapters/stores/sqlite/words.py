@@ -11,7 +11,7 @@ from typing import Any
 
 from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter, as_json
 from ragforge.domain.passages import PassageKind
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.search_index import Tokeniser
 
 DELETED_PERCENT = 10
 """What SQLite does unless it is set."""
