@@ -21,8 +21,7 @@ from benchmarks.measure import peak_memory_mb, save
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.authors import Identity
 from ragforge.domain.projects import ProjectPlace
-from ragforge.memory.importer.files import Importer
-from ragforge.memory.importer.report import ImportReport
+from ragforge.memory.importer.files import Importer, ImportReport
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.words.tokenise import WORDS

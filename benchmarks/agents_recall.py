@@ -44,7 +44,7 @@ from ragforge.domain.conversations import ConversationFilter
 from ragforge.domain.projects import Checkout
 from ragforge.domain.schema import CHECKOUT, CONVERSATION
 from ragforge.errors import InputError
-from ragforge.memory.importer.report import ImportReport
+from ragforge.memory.importer.files import ImportReport
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.words.tokenise import WORDS
 from ragforge.tools.ripgrep import find_ripgrep

@@ -38,10 +38,10 @@ from benchmarks.peers import (
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.holders import this_process
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.brain.first_reading import FirstReading
 from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import BY_MEANING, BY_WORDS
+from ragforge.brain.status import FirstReading
 from ragforge.domain.code import CodeFilter, Scope
 from ragforge.domain.hits import Match
 from ragforge.domain.schema import SCOPE

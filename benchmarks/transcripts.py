@@ -25,8 +25,7 @@ from ragforge.app.wiring.stores import open_store
 from ragforge.config.settings import Settings
 from ragforge.domain.authors import Identity
 from ragforge.domain.projects import ProjectPlace
-from ragforge.memory.importer.files import Importer
-from ragforge.memory.importer.report import ImportReport
+from ragforge.memory.importer.files import Importer, ImportReport
 from ragforge.transcripts.sources import SOURCES
 
 BAR = 2.6

@@ -28,7 +28,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
-from ragforge.brain.parse.file_scopes import build_scopes
+from ragforge.brain.parse.outline import build_scopes
 from ragforge.brain.parse.read_source import parse
 from ragforge.domain.code import MODULE, Scope
 from ragforge.search.rank_paths import is_secondary

@@ -15,8 +15,7 @@ from ragforge.domain.conversations import ConversationFilter
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.code.traces import read_edits
-from ragforge.memory.importer.files import Importer
-from ragforge.memory.importer.report import ImportReport
+from ragforge.memory.importer.files import Importer, ImportReport
 from ragforge.ports.store import Store
 from ragforge.transcripts.aider import AIDER
 from ragforge.transcripts.claude_code import CLAUDE_CODE

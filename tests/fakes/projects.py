@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.brain.first_reading import FirstReading
 from ragforge.brain.ingestion.ingest import Ingester, make_place, make_project_id
 from ragforge.brain.project import Brain
+from ragforge.brain.status import FirstReading
 from ragforge.domain.code import Directory, File, Relation, Scope
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.vectors import MeaningWeights, Vector

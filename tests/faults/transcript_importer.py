@@ -8,8 +8,7 @@ from pathlib import Path
 
 from ragforge.domain.authors import Identity
 from ragforge.domain.projects import ProjectPlace
-from ragforge.memory.importer.files import Importer
-from ragforge.memory.importer.report import ImportReport
+from ragforge.memory.importer.files import Importer, ImportReport
 from ragforge.ports.store import Store
 from ragforge.transcripts import source as source_module
 from ragforge.transcripts.claude_code import CLAUDE_CODE

@@ -20,7 +20,7 @@ from ragforge.domain.text import Json
 from ragforge.jobs import worker
 from ragforge.llm.ask import ChatClient
 from ragforge.memory.code.changes import find_all_stale
-from ragforge.memory.search.summaries import MAX_SUMMARIES, search_summaries
+from ragforge.memory.search.combined import MAX_SUMMARIES, search_summaries
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.memory.summaries.due import Thresholds

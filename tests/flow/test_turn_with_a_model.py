@@ -16,7 +16,7 @@ from ragforge.config.settings import Settings
 from ragforge.domain.conversations import ConversationFilter
 from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import ModelMissing
-from ragforge.llm.analyze import batch_analyze
+from ragforge.llm.executor import batch_analyze
 from tests.fakes.chat_server import ChatServer, Fails, Step
 from tests.fakes.wires import WIRES, OpenAiWire, Says, Wire
 from tests.fakes.zygote import run_module

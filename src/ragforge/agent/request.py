@@ -13,11 +13,11 @@ from ragforge.domain.conversations import Message
 from ragforge.domain.modes import Mode
 from ragforge.domain.text import Json
 from ragforge.errors import BadAnswer
-from ragforge.llm.answers import read_json
 from ragforge.llm.by_schema import simplify_schema
 from ragforge.llm.calls import Tool
 from ragforge.llm.loop import Ask, OnRound, Round
 from ragforge.llm.prompts import load_prompt
+from ragforge.llm.task import read_json
 
 MAX_REPAIRS = 2
 MAX_PROBLEMS = 10

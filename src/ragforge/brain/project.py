@@ -22,12 +22,11 @@ from ragforge.records import dataclass
 from ragforge.search.words.tokenise import WORDS
 
 if TYPE_CHECKING:
-    from ragforge.brain.first_reading import FirstReading
     from ragforge.brain.ingestion.ingest import Ingester
     from ragforge.brain.search.code import CodeFinder, CodeHit
     from ragforge.brain.search.documents import DocumentHit
     from ragforge.brain.search.unread import Unread
-    from ragforge.brain.status import ProjectStatus
+    from ragforge.brain.status import FirstReading, ProjectStatus
     from ragforge.domain.projects import ProjectPlace
     from ragforge.ports.code_graph import CodeGraph
     from ragforge.ports.embedder import Embedder

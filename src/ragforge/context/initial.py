@@ -12,8 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ragforge.context.excerpts import Location
-from ragforge.context.plan import PlannedSearch, join_reasons
-from ragforge.context.planner import BY_RULES, Planner
+from ragforge.context.planner import BY_RULES, PlannedSearch, Planner, join_reasons
 from ragforge.domain.code import File
 from ragforge.domain.receipts import SearchReport
 from ragforge.domain.text import Json, shorten, to_one_line, to_text

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
+from hashlib import blake2b
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -409,3 +410,14 @@ class Reading:
 
     def to_json(self) -> Json:
         return {"done": self.done, "total": self.total}
+
+
+def hash_content(content: str | bytes) -> str:
+    """Return the hash that shows whether a content has changed."""
+    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def make_id(*parts: str) -> str:
+    """Return the id of the thing that these parts identify."""
+    return hash_content("\0".join(parts))

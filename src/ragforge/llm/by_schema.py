@@ -16,9 +16,9 @@ from ragforge.domain.chat import (
     UserMessage,
 )
 from ragforge.errors import BadAnswer
-from ragforge.llm.answers import read_json
 from ragforge.llm.fit import RESULTS
 from ragforge.llm.prompts import load_prompt
+from ragforge.llm.task import read_json
 
 _PLAIN = ("string", "integer", "number", "boolean")
 

@@ -7,10 +7,9 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from ragforge.domain.text import Json
-from ragforge.llm.analyze import batch_analyze
 from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool
-from ragforge.llm.executor import StructuredLLMExecutor
+from ragforge.llm.executor import StructuredLLMExecutor, batch_analyze
 from ragforge.llm.task import BatchResult
 from ragforge.records import dataclass
 from ragforge.tools.tool import Arguments, as_tool

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from ragforge.brain.files.wildmatch import (
+from ragforge.brain.files.ignore import (
     MalformedPattern,
     is_plain,
     translate_name,

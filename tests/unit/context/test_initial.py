@@ -11,8 +11,7 @@ import pytest
 
 from ragforge.context.excerpts import Location
 from ragforge.context.initial import InitialContext
-from ragforge.context.plan import PlannedSearch
-from ragforge.context.planner import Plan, Planner
+from ragforge.context.planner import Plan, PlannedSearch, Planner
 from ragforge.domain.chat import ToolSpec
 from ragforge.domain.text import Json
 from ragforge.errors import InputError

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.context.plan import PlannedSearch, join_reasons, pick_key_words, plan_searches
+from ragforge.context.planner import PlannedSearch, join_reasons, pick_key_words, plan_searches
 from ragforge.tools.command.decide import decide
 from ragforge.tools.command.plan import Allowed
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragforge.domain.passages import Passage
-from ragforge.memory.likely_files import FileVote, count_edited, find_companions, vote
+from ragforge.memory.search.quick import FileVote, count_edited, find_companions, vote
 
 
 def done(turn: str, *files: str) -> Passage:

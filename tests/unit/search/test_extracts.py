@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.brain.parse.file_scopes import build_scopes, make_scope_ids
+from ragforge.brain.parse.outline import build_scopes, make_scope_ids
 from ragforge.brain.parse.read_source import parse
 from ragforge.domain.code import Scope, ScopeName
 from ragforge.search.extracts import REST, Extract, extract

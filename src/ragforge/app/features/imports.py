@@ -16,10 +16,10 @@ from ragforge.adapters.stores.holders import this_process
 from ragforge.app.features.originals import Originals, open_originals
 from ragforge.app.wiring.open_project import OpenProject
 from ragforge.app.wiring.projects import find_related, recognise
-from ragforge.brain.ids import make_id
 from ragforge.config.store_url import is_server
 from ragforge.connect.excluded import is_excluded, list_excluded
 from ragforge.connect.ledger import Ledger
+from ragforge.domain.code import make_id
 from ragforge.domain.projects import (
     ProjectPlace,
     RepositoryIdentity,
@@ -33,9 +33,10 @@ from ragforge.memory.summaries.condense import Condenser
 
 if TYPE_CHECKING:
     from ragforge.domain.text import Json
-    from ragforge.memory.importer.files import Importer, ImportProgress
-    from ragforge.memory.importer.report import (
+    from ragforge.memory.importer.files import (
         FileProblem,
+        Importer,
+        ImportProgress,
         ImportReport,
     )
     from ragforge.transcripts.source import TranscriptSource
@@ -285,7 +286,7 @@ async def _import_files(
     on_progress: Callable[[ImportProgress], None],
 ) -> ImportReport:
     """Import what is new in transcripts. A full disk is reported with what was imported before."""
-    from ragforge.memory.importer.report import ImportReport
+    from ragforge.memory.importer.files import ImportReport
 
     report = ImportReport()
     try:

@@ -15,10 +15,9 @@ from ragforge.domain.passages import Passage, PassageFilter, get_place, name_don
 from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, PASSAGE
 from ragforge.domain.text import shorten, to_one_line
 from ragforge.domain.turns import group_into_turns
-from ragforge.memory.likely_files import LikelyFile, find_likely_files
 from ragforge.memory.notes import find_relevant_notes
 from ragforge.memory.past_turns import find_file, name_files, recall_turn
-from ragforge.memory.search.quick import rank_quickly
+from ragforge.memory.search.quick import LikelyFile, find_likely_files, rank_quickly
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass

@@ -231,7 +231,7 @@ class ConversationAgent:
         the newest turns. Raises ModelMissing if no chat model is configured, InputError for a
         bad schema, ConversationNotFound.
         """
-        from ragforge.llm.analyze import batch_analyze
+        from ragforge.llm.executor import batch_analyze
 
         texts = [await self._format_item(item) for item in items]
         return await batch_analyze(
@@ -239,7 +239,7 @@ class ConversationAgent:
         )
 
     async def _format_item(self, item: Json | Conversation | domain.Conversation) -> Json:
-        from ragforge.llm.analyze import ITEM_CHARS
+        from ragforge.llm.executor import ITEM_CHARS
         from ragforge.memory.summaries.material import format_conversation
 
         if isinstance(item, Conversation):

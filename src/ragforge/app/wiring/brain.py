@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from ragforge.adapters.stores.holders import this_process
 from ragforge.app.wiring.projects import open_git
 from ragforge.brain.files.exclusions import FileLimits
-from ragforge.brain.first_reading import FirstReading
 from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.project import Brain
+from ragforge.brain.status import FirstReading
 from ragforge.memory.secrets.redactor import REDACTOR
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from ragforge.app.wiring.projects import find_related
-from ragforge.brain.ids import make_id
 from ragforge.brain.ingestion.copy_index import make_new_ids
-from ragforge.domain.code import NEW, FileFilter, Project, ProjectFilter, ScopeFilter
+from ragforge.domain.code import NEW, FileFilter, Project, ProjectFilter, ScopeFilter, make_id
 from ragforge.domain.kinds import STORED
 from ragforge.domain.projects import (
     Checkout,

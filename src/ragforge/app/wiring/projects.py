@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.brain.ids import make_id
 from ragforge.concurrency import call_in_thread
 from ragforge.config.store_url import is_server
+from ragforge.domain.code import make_id
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.instants import now
 from ragforge.domain.projects import (

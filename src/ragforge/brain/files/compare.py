@@ -34,8 +34,7 @@ from ragforge.brain.files.walk import (
     read_directory,
     walk_directories,
 )
-from ragforge.brain.ids import hash_content
-from ragforge.domain.code import File, FileMark
+from ragforge.domain.code import File, FileMark, hash_content
 from ragforge.domain.instants import to_epoch_ms
 from ragforge.domain.text import MAX_ID_CHARS
 from ragforge.records import dataclass

@@ -17,11 +17,10 @@ from typing import TypeAlias
 from ragforge.brain.files.beneath import read_bytes
 from ragforge.brain.files.compare import PARSED, is_skipped
 from ragforge.brain.files.exclusions import decode
-from ragforge.brain.graph.modules import Modules
+from ragforge.brain.graph.name_index import Modules
 from ragforge.brain.graph.values import read_return
 from ragforge.brain.languages.table import find_family, find_language, is_manifest
-from ragforge.brain.parse.file_scopes import MAX_SOURCE_CHARS
-from ragforge.brain.parse.outline import HOLDERS
+from ragforge.brain.parse.outline import HOLDERS, MAX_SOURCE_CHARS
 from ragforge.brain.parse.read_source import ReadFile
 from ragforge.domain.code import MODULE, File, FileMark, Scope
 from ragforge.ports.code_graph import CodeGraph

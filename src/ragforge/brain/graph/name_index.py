@@ -1,16 +1,16 @@
-"""Name index: the files of a project by the names in them, and a view of each file by name."""
+"""Name index: the files of a project by the names in them, and by the names of modules."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from ragforge.brain.graph.modules import Modules
 from ragforge.brain.languages.language import Import, NameRules
-from ragforge.brain.languages.table import find_language
+from ragforge.brain.languages.module_finder import Located, ModuleFinder, ProjectPaths
+from ragforge.brain.languages.table import detect_language, find_language
 from ragforge.brain.parse.outline import HOLDERS, SPACES, TYPES, Definition, Outline
 from ragforge.records import dataclass
 
@@ -21,6 +21,11 @@ _HEADER = re.compile(r"/|\.(?:h|hh|hpp|hxx|inc|inl|c|cc|cpp)$")
 _FUNCTIONS = ("function", "method")
 _KINDS = {"object": 1, "function": 2, "method": 2, "macro": 2, "constant": 3, "variant": 3}
 _LESSER = ("overload", ".setter", ".deleter")
+Target: TypeAlias = tuple[str, int]  # a file and the number of a definition in it
+ByName: TypeAlias = Callable[[str, str], Sequence[Target]]
+
+MAX_DEPTH = 5  # of bases, re-exports and includes
+_MAX_REACHED = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +163,7 @@ class FileView:
         return replace(found, module=module)
 
 
-Target: TypeAlias = tuple[str, int]  # a file and the number of a definition in it
 Lookup: TypeAlias = Callable[[str], OutlinedFile | None]
-ByName: TypeAlias = Callable[[str, str], Sequence[Target]]
-
-MAX_DEPTH = 5  # of bases, re-exports and includes
-_MAX_REACHED = 400
 
 
 class NameIndex:
@@ -306,3 +306,58 @@ class NameIndex:
 
 def _normalise_stem(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0].replace("_", "").lower()
+
+
+class Modules:
+    """The modules of a project, found by the rules of each language.
+
+    An answer is certain or empty: if a name could mean two files neither is returned, unless
+    they form one package. No file is read; `manifests` maps paths to texts.
+    """
+
+    def __init__(self, paths: Collection[str], manifests: Mapping[str, str] | None = None) -> None:
+        self._paths = ProjectPaths(paths)
+        self._manifests = dict(manifests or {})
+        self._finders: dict[str, ModuleFinder] = {}
+        self._located: dict[tuple[str, str, str], Located] = {}
+
+    def find(self, importer: str, language: str, module: str) -> tuple[str, ...]:
+        """Return the files of a module that a file imports, () if it is not of the project."""
+        return self.locate(importer, language, module)[0]
+
+    def locate(self, importer: str, language: str, module: str) -> Located:
+        """Return the files and what is left of the name: `crate::shapes::Square` leaves Square."""
+        key = (importer, language, module)
+        found = self._located.get(key)
+        if found is None:
+            found = self._located[key] = self._find_finder(language).locate(importer, module)
+        return found
+
+    def find_submodule(
+        self, importer: str, language: str, module: str, name: str
+    ) -> tuple[str, ...]:
+        """Return the files of a name imported from a module, if that name is a module itself."""
+        return self._find_finder(language).find_submodule(importer, module, name)
+
+    def find_siblings(self, path: str, language: str) -> tuple[str, ...]:
+        """Return the files of the same package, whose names need no import."""
+        return self._find_finder(language).find_siblings(path)
+
+    def find_packages(self, path: str) -> tuple[str, ...]:
+        """Return the files whose importers also reach the names of a file through them."""
+        return self._find_finder(detect_language(path) or "").find_packages(path)
+
+    def find_library(self, language: str, module: str) -> str | None:
+        """Return the library outside of the project that a module belongs to.
+
+        None if the name can only mean something in the project.
+        """
+        return self._find_finder(language).find_library(module)
+
+    def _find_finder(self, language: str) -> ModuleFinder:
+        finder = self._finders.get(language)
+        if finder is None:
+            known = find_language(language)
+            kind = known.modules if known else ModuleFinder
+            finder = self._finders[language] = kind(self._paths, self._manifests)
+        return finder

@@ -10,13 +10,13 @@ from typing import TypeAlias
 
 from ragforge.brain.graph.exact import ExactRelations
 from ragforge.brain.graph.exports import ImportedModule
-from ragforge.brain.graph.interfaces import Interfaces
-from ragforge.brain.graph.modules import Modules
+from ragforge.brain.graph.members import Interfaces
 from ragforge.brain.graph.name_index import (
     FILE,
     ByName,
     FileView,
     Lookup,
+    Modules,
     NameIndex,
     OutlinedFile,
     Target,

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from ragforge.brain.graph.members import Members
 from ragforge.brain.graph.name_index import FILE, FileView, NameIndex, Target
-from ragforge.brain.parse.origins import read_type
+from ragforge.brain.parse.names import read_type
 from ragforge.brain.parse.outline import CONTAINERS, TYPES
 from ragforge.brain.parse.source import FUNCTIONS
 

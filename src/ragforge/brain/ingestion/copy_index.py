@@ -16,7 +16,7 @@ from ragforge.brain.files.compare import PARSED, RELATED, is_skipped
 from ragforge.brain.files.walk import FoundFile
 from ragforge.brain.ingestion import progress
 from ragforge.brain.ingestion.progress import IngestionStep, OnStep
-from ragforge.brain.parse.file_scopes import make_scope_id
+from ragforge.brain.parse.outline import make_scope_id
 from ragforge.brain.parse.read_source import make_file_id
 from ragforge.domain.code import (
     NEW,

@@ -17,7 +17,7 @@ from ragforge.brain.files.beneath import read_bytes
 from ragforge.brain.files.exclusions import decode
 from ragforge.brain.graph.exact import ExactRelations
 from ragforge.brain.graph.scip import Document, read_index
-from ragforge.brain.ids import hash_content
+from ragforge.domain.code import hash_content
 from ragforge.errors import InputError
 from ragforge.private_files import open_private
 from ragforge.records import dataclass

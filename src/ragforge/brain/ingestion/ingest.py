@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, cast
 from ragforge.brain.files.compare import PARSED, is_skipped
 from ragforge.brain.files.exclusions import FileLimits, SkipReason
 from ragforge.brain.files.walk import SkippedFile, WantedFiles
-from ragforge.brain.ids import make_id
 from ragforge.brain.ingestion import progress
 from ragforge.brain.ingestion.progress import FoundChanges, IngestionReport, OnStep
 from ragforge.brain.languages.table import detect_language
-from ragforge.domain.code import NEW, File, FileFilter, Project
+from ragforge.domain.code import NEW, File, FileFilter, Project, make_id
 from ragforge.domain.kinds import STORED, Redactor
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import FILE, PROJECT

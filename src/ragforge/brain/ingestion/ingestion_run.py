@@ -20,7 +20,7 @@ from ragforge.brain.graph.changes import (
     is_unmentioned,
     make_mention_search,
 )
-from ragforge.brain.graph.modules import Modules
+from ragforge.brain.graph.name_index import Modules
 from ragforge.brain.graph.project_graph import ProjectGraph, find_type_families, read_manifests
 from ragforge.brain.ingestion.embed import unsettle
 from ragforge.brain.ingestion.kept_outlines import KeptOutlines

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ragforge.brain.languages.language import Import
-from ragforge.brain.parse.file_scopes import make_scope_ids
-from ragforge.brain.parse.outline import Definition, Outline
+from ragforge.brain.parse.outline import Definition, Outline, make_scope_ids
 from ragforge.brain.parse.read_source import ReadFile
 from ragforge.domain.code import File, FileMark
 from ragforge.domain.kinds import Redactor

@@ -10,7 +10,6 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ragforge.brain.files.compare import RELATED
-from ragforge.brain.ids import hash_content
 from ragforge.brain.ingestion.embed import (
     change_state,
     embed_files,
@@ -19,10 +18,15 @@ from ragforge.brain.ingestion.embed import (
     settle,
 )
 from ragforge.brain.parse.documents import outline_markdown, outline_prose
-from ragforge.brain.parse.file_scopes import build_scopes, is_too_dense, make_scope_ids
-from ragforge.brain.parse.outline import Outline, outline_chunks
+from ragforge.brain.parse.outline import (
+    Outline,
+    build_scopes,
+    is_too_dense,
+    make_scope_ids,
+    outline_chunks,
+)
 from ragforge.brain.parse.read_source import make_file_id
-from ragforge.domain.code import NEW, SECTION, File, ParsedFile, Project
+from ragforge.domain.code import NEW, SECTION, File, ParsedFile, Project, hash_content
 from ragforge.domain.instants import to_millisecond
 from ragforge.domain.schema import PROJECT
 from ragforge.errors import ModelError

@@ -9,10 +9,8 @@ from datetime import UTC, datetime
 from ragforge.brain.files.beneath import read_bytes
 from ragforge.brain.files.compare import PARSED, mark_skipped
 from ragforge.brain.files.exclusions import SkipReason, check_content, decode
-from ragforge.brain.ids import hash_content, make_id
 from ragforge.brain.languages.language import Import
 from ragforge.brain.languages.table import detect_language, find_language, is_document
-from ragforge.brain.parse.allowance import TooCostly, is_repetitive
 from ragforge.brain.parse.documents import (
     FORMATS,
     NOTEBOOK,
@@ -21,10 +19,15 @@ from ragforge.brain.parse.documents import (
     outline_notebook,
     outline_prose,
 )
-from ragforge.brain.parse.file_scopes import build_scopes, is_too_dense, make_scope_ids
-from ragforge.brain.parse.outline import Outline, outline_chunks
-from ragforge.brain.parse.tree import outline_tree
-from ragforge.domain.code import SECTION, File, ParsedFile
+from ragforge.brain.parse.outline import (
+    Outline,
+    build_scopes,
+    is_too_dense,
+    make_scope_ids,
+    outline_chunks,
+)
+from ragforge.brain.parse.tree import TooCostly, is_repetitive, outline_tree
+from ragforge.domain.code import SECTION, File, ParsedFile, hash_content, make_id
 from ragforge.records import dataclass
 
 RECENT_SECONDS = 2.0

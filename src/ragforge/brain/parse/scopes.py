@@ -14,9 +14,8 @@ from itertools import islice
 from tree_sitter import Node
 
 from ragforge.brain.languages.language import Language
-from ragforge.brain.parse.leading_comments import Leads
 from ragforge.brain.parse.names import parse_name
-from ragforge.brain.parse.source import FUNCTIONS, TYPES_WITH_METHODS, ScopeDraft, SourceText
+from ragforge.brain.parse.source import FUNCTIONS, TYPES_WITH_METHODS, Leads, ScopeDraft, SourceText
 
 Captures = dict[str, list[Node]]
 

@@ -13,8 +13,7 @@ from ragforge.brain.search.subjects import (
     is_test,
     is_whole_file,
 )
-from ragforge.brain.search.unused import find_unused
-from ragforge.brain.search.walker import ANY_DEPTH, USED, Walker
+from ragforge.brain.search.walker import ANY_DEPTH, USED, Walker, find_unused
 from ragforge.domain.code import (
     MODULE,
     SECTION,

@@ -1,17 +1,12 @@
-"""Walker: follows the relations of a project's code from scope to scope."""
+"""Walker: follows the relations of a project's code, and finds the code that nothing names."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from ragforge.domain.code import (
-    CHUNK,
-    SECTION,
-    Relation,
-    RelationFilter,
-    RelationKind,
-    ScopeName,
-)
+from ragforge.brain.parse.outline import SPACES
+from ragforge.brain.search.subjects import is_test, is_whole_file
+from ragforge.domain.code import CHUNK, SECTION, Relation, RelationFilter, RelationKind, ScopeName
 from ragforge.domain.schema import SCOPE_NAME
 from ragforge.ports.store import Store
 
@@ -19,6 +14,9 @@ ANY_DEPTH = 10
 """Implementors are found at any depth unless one is asked for."""
 MAX_FOUND = 5_000
 USED: Sequence[RelationKind] = ("CONSUMES", "INHERITS_FROM")
+_CALLED = frozenset(["main", "init", "initialize", "constructor", "deinit", "new"])
+"""Names of what a program or an object begins with: nothing calls it by its name."""
+_PLAIN = (*SPACES, "impl", SECTION, CHUNK)
 
 
 class Walker:
@@ -66,3 +64,61 @@ class Walker:
         """Return the scopes with these ids; sections and chunks are left out."""
         found = await self._store.records.get_many(SCOPE_NAME, list(ids))
         return [one for one in found.values() if one.type not in (SECTION, CHUNK)]
+
+
+async def find_unused(walker: Walker, scopes: Iterable[ScopeName]) -> list[ScopeName]:
+    """Return those of some scopes that nothing of the project uses.
+
+    Tests, entry points, decorated code and what a base type declares are left out: they are
+    used in ways that no name shows.
+    """
+    candidates = {
+        one.uuid: one
+        for one in scopes
+        if one.type not in _PLAIN
+        and not is_whole_file(one)
+        and not is_test(one.file)
+        and one.name not in _CALLED
+        and not (one.name.startswith("__") and one.name.endswith("__"))
+        and not one.signature.lstrip().startswith(("@", "#["))
+    }
+    used = {one.target for one in await walker.relate(candidates, USED) if one.source != one.target}
+    unused = [one for uuid, one in candidates.items() if uuid not in used]
+    inherited = await _find_inherited(walker, unused)
+    return [one for one in unused if one.uuid not in inherited]
+
+
+async def _find_inherited(walker: Walker, scopes: Sequence[ScopeName]) -> set[str]:
+    """Return the ids of those members whose names a base of their type has too."""
+    ids = {one.uuid for one in scopes}
+    parents = await walker.relate(ids, ("HAS_PARENT",))
+    holders = {one.source: one.target for one in parents if one.source in ids}
+    bases: dict[str, set[str]] = {}
+    level = set(holders.values())
+    while level:
+        for one in await walker.relate(level, ("INHERITS_FROM",)):
+            if one.source in level:
+                bases.setdefault(one.source, set()).add(one.target)
+        level = {base for kind in level for base in bases.get(kind, ())} - bases.keys()
+    above = {base for many in bases.values() for base in many}
+    inner = [r for r in await walker.relate(above, ("HAS_PARENT",)) if r.target in above]
+    names = {one.uuid: one.name for one in await walker.name({r.source for r in inner})}
+    declared: dict[str, set[str]] = {}
+    for relation in inner:
+        declared.setdefault(relation.target, set()).add(names.get(relation.source, ""))
+    return {
+        one.uuid
+        for one in scopes
+        if one.uuid in holders
+        and any(one.name in declared.get(base, ()) for base in _reach(bases, holders[one.uuid]))
+    }
+
+
+def _reach(bases: Mapping[str, Collection[str]], kind: str) -> set[str]:
+    """Return all that a type inherits from; cycles are allowed."""
+    found, waiting = set[str](), [kind]
+    while waiting:
+        new = set(bases.get(waiting.pop(), ())) - found
+        found |= new
+        waiting += new
+    return found

@@ -9,9 +9,9 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import replace
 from hashlib import sha256
 
-from ragforge.brain import ids
 from ragforge.brain.files.beneath import Parent, open_parent
 from ragforge.brain.files.exclusions import is_binary
+from ragforge.domain import code
 from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.records import dataclass
@@ -20,6 +20,7 @@ from ragforge.tools.confine import Root
 MAX_BYTES = 10_000_000
 DIFF_CHARS = 50_000
 _GIT = ".git"
+_MARKS = ((BOM_UTF8, "utf-8"), (BOM_UTF16_LE, "utf-16-le"), (BOM_UTF16_BE, "utf-16-be"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def hash_content(data: bytes | None) -> str | None:
 
 def _hash_for_graph(data: bytes | None) -> str | None:
     """Return the hash that the code graph stores for this content."""
-    return None if data is None else ids.hash_content(data)
+    return None if data is None else code.hash_content(data)
 
 
 def resolve_target(root: Root, path: str) -> str:
@@ -178,9 +179,6 @@ class EditableText:
         except UnicodeEncodeError as error:
             letter = text[error.start]
             raise InputError(f"The file is in {self.encoding}, which has no {letter!r}.") from error
-
-
-_MARKS = ((BOM_UTF8, "utf-8"), (BOM_UTF16_LE, "utf-16-le"), (BOM_UTF16_BE, "utf-16-be"))
 
 
 def _unify_line_ends(text: str, encoding: str, mark: bytes) -> EditableText:

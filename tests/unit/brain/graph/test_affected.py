@@ -9,7 +9,7 @@ import pytest
 
 from ragforge.brain.files.compare import RELATED
 from ragforge.brain.graph.changes import ChangedNames, find_affected, find_changed_names
-from ragforge.brain.graph.modules import Modules
+from ragforge.brain.graph.name_index import Modules
 from ragforge.brain.parse.read_source import ReadFile, read_file
 from ragforge.domain.code import File, Scope
 

@@ -16,7 +16,7 @@ from ragforge.brain.graph.changes import (
     find_imported,
     find_moved_imports,
 )
-from ragforge.brain.graph.modules import Modules
+from ragforge.brain.graph.name_index import Modules
 from ragforge.brain.parse.read_source import ReadFile, read_file
 from ragforge.domain.code import File
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.brain.graph.modules import Modules
-from ragforge.brain.graph.name_index import OutlinedFile
+from ragforge.brain.graph.name_index import Modules, OutlinedFile
 from ragforge.brain.graph.project_graph import Relater
 from ragforge.brain.languages.table import find_family
 from ragforge.brain.parse.read_source import parse

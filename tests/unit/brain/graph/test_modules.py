@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import pytest
 
-from ragforge.brain.graph.modules import Modules
+from ragforge.brain.graph.name_index import Modules
 
 
 def found(

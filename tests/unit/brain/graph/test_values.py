@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.brain.graph.values import read_return
-from ragforge.brain.parse.origins import read_type, read_value
+from ragforge.brain.parse.names import read_type, read_value
 from tests.unit.brain.graph.test_edges import Project
 
 PYTHON = """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.brain.parse import allowance
-from ragforge.brain.parse.allowance import is_repetitive
+from ragforge.brain.parse import tree
 from ragforge.brain.parse.read_source import parse
+from ragforge.brain.parse.tree import is_repetitive
 
 CODE = "class Cart:\n    def total(self):\n        return sum(self.prices)\n" * 10
 
@@ -15,7 +15,7 @@ def test_a_file_that_takes_too_much_time_is_stored_as_plain_text(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert parse("cart.py", CODE).reduced is None
-    monkeypatch.setattr(allowance, "SECONDS", -1.0)
+    monkeypatch.setattr(tree, "SECONDS", -1.0)
 
     outline = parse("cart.py", CODE)
 
@@ -29,7 +29,7 @@ def test_the_time_is_checked_while_lost_definitions_are_recovered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = iter([0.0] * 6)  # until all is parsed
-    monkeypatch.setattr(allowance.time, "thread_time", lambda: next(clock, 100.0))
+    monkeypatch.setattr(tree.time, "thread_time", lambda: next(clock, 100.0))
 
     assert parse("cart.js", "function a( {\n").reduced == "costly"
 
@@ -39,7 +39,7 @@ def test_the_parts_of_a_large_error_are_not_searched(
     monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     assert parse("Cart.java", text).reduced is None
-    monkeypatch.setattr(allowance, "_MAX_IN_ERROR", 100)
+    monkeypatch.setattr(tree, "_MAX_IN_ERROR", 100)
 
     assert parse("Cart.java", text).reduced == "costly"
 
@@ -64,7 +64,7 @@ def test_words_do_not_hide_that_a_text_is_repetitive() -> None:
 
 
 def test_code_is_not_repetitive() -> None:
-    for module in (allowance, pytest):
+    for module in (tree, pytest):
         assert module.__file__ is not None
         with open(module.__file__, "rb") as file:
             assert not is_repetitive(file.read())

@@ -6,10 +6,9 @@ import re
 
 import pytest
 
-from ragforge.brain.ids import make_id
-from ragforge.brain.parse.file_scopes import MAX_SOURCE_CHARS, build_scopes, make_scope_ids
+from ragforge.brain.parse.outline import MAX_SOURCE_CHARS, build_scopes, make_scope_ids
 from ragforge.brain.parse.read_source import parse
-from ragforge.domain.code import Scope
+from ragforge.domain.code import Scope, make_id
 
 
 def scopes(path: str, text: str, project: str = "project") -> dict[str, Scope]:

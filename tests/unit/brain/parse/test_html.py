@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.brain.parse.html_text import convert_html
-from ragforge.brain.parse.html_tokens import Tag, read_tokens
+from ragforge.brain.parse.html_text import Tag, convert_html, read_tokens
 
 URL = "https://docs.example.org/guide/leases.html"
 PAGE = """<!doctype html>

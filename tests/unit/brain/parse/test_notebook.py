@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.brain.parse.file_scopes import build_scopes, make_scope_ids
+from ragforge.brain.parse.outline import build_scopes, make_scope_ids
 from ragforge.brain.parse.read_source import parse
 from ragforge.domain.code import Scope
 
