@@ -123,7 +123,7 @@ class App(OpenProject):
     @cached_property
     def usage(self) -> Usages:
         """The tokens and the money that requests to models took."""
-        from ragforge.adapters.models.prices import estimate_price
+        from ragforge.adapters.models.known_models import estimate_price
         from ragforge.app.features.usage import Usages
 
         return Usages(self.sessions, estimate_price)

@@ -10,8 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ragforge.adapters.web.reader import HttpReader
-from ragforge.adapters.web.search import open_brave, open_searxng, open_tavily
+from ragforge.adapters.web.reader import HttpReader, open_brave, open_searxng, open_tavily
 from ragforge.agent.delegate import (
     AgentFile,
     Delegation,
