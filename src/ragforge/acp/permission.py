@@ -18,7 +18,7 @@ from ragforge.app.wiring.trust import TrustQuestion, examine_folder
 from ragforge.domain.text import new_id
 from ragforge.permissions import PermissionRequest, Verdict
 from ragforge.records import dataclass
-from ragforge.show.trust import TRUST_QUESTION, format_ignored, format_question
+from ragforge.show.settings import TRUST_QUESTION, format_ignored, format_question
 from ragforge.show.visible import make_visible
 
 ONCE = "once"

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ragforge.cli.exit_codes import FAILED, INCOMPLETE
+from ragforge.cli.guard import FAILED, INCOMPLETE
 from ragforge.domain.modes import Mode
 from ragforge.errors import RagForgeError
 from ragforge.events import Event, Noticed, ToolFinished, Waiting
