@@ -11,8 +11,7 @@ from acp.helpers import ToolCallContentVariant
 from acp.interfaces import Client
 
 from ragforge.acp.texts import clean
-from ragforge.acp.tool_calls import list_changes
-from ragforge.acp.updates import TurnUpdates, UpdateQueue
+from ragforge.acp.updates import TurnUpdates, UpdateQueue, list_changes
 from ragforge.app import App
 from ragforge.app.wiring.trust import TrustQuestion, examine_folder
 from ragforge.domain.text import new_id

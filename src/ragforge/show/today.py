@@ -11,7 +11,7 @@ from ragforge.show.notes import name_source, rule_to_json
 from ragforge.show.sessions import name_other, shorten_id
 
 if TYPE_CHECKING:
-    from ragforge.app.features.today import Today, TodaySession
+    from ragforge.app.features.overview import Today, TodaySession
 
 WIDEST = 120
 MAX_FILES = 12
