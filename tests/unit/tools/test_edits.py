@@ -22,7 +22,7 @@ from ragforge.tools.edit_files import (
     replace_part,
     write_file,
 )
-from ragforge.tools.edits import journal as journals
+from ragforge.tools.edits import change as journals
 from ragforge.tools.edits.change import EditableText, FileEdit, Journal
 from ragforge.tools.permission import PermissionRequest
 from ragforge.tools.workspace import Workspace
