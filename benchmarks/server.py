@@ -41,7 +41,7 @@ from ragforge import App
 from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.app.opening import open_app
 from ragforge.app.wiring.stores import copy_store, open_store
-from ragforge.cli.exit_codes import INCOMPLETE
+from ragforge.cli.guard import INCOMPLETE
 from ragforge.config.layers import load_settings
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation

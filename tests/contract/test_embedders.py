@@ -9,9 +9,8 @@ from importlib.util import find_spec
 import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.adapters.embedders.gemini import GeminiEmbeddings
+from ragforge.adapters.embedders.http import GeminiEmbeddings, OpenAiEmbeddings
 from ragforge.adapters.embedders.local import LocalTransformer
-from ragforge.adapters.embedders.openai import OpenAiEmbeddings
 from ragforge.domain.vectors import Vector
 from ragforge.llm.embedding import RemoteEmbedder
 from ragforge.llm.spend import Meter

@@ -21,7 +21,7 @@ from ragforge.app import open_app
 from ragforge.app.wiring.projects import recognise
 from ragforge.brain.files.atomic_write import replace_file
 from ragforge.cli import main
-from ragforge.cli.exit_codes import FAILED
+from ragforge.cli.guard import FAILED
 from ragforge.config import Settings
 from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import InputError, StoreUnavailable

@@ -25,7 +25,7 @@ from ragforge.agent.permissions import allow_edits
 from ragforge.brain.files.beneath import Parent
 from ragforge.domain.chat import AssistantMessage, ChatRequest, ToolMessage
 from ragforge.llm.ask import ChatClient
-from ragforge.tools.edits import journal
+from ragforge.tools.edits import change
 from tests.fakes.scripted_model import ScriptedModel, calls
 from tests.faults.summariser import Steps
 
@@ -100,7 +100,7 @@ async def main(store: str, project: str, session: str, step: int, retry: bool) -
         conversations.append = watched(conversations.append, steps)  # type: ignore[method-assign]
         finish = watched(conversations.finish_calls, steps)
         conversations.finish_calls = finish  # type: ignore[method-assign]
-        watch_function(journal, "apply_change", steps)
+        watch_function(change, "apply_change", steps)
         watch_function(Parent, "replace", steps)
         if retry:
             await app.retry(session, on_event=hear, approve=allow_edits)

@@ -22,8 +22,7 @@ from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.private_files import create_private_file, make_private_folder
 from ragforge.search.words.tokenise import WORDS
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.change import FileEdit
-from ragforge.tools.edits.journal import Journal
+from ragforge.tools.edits.change import FileEdit, Journal
 from ragforge.tui.loop import open_history
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes mean nothing there")

@@ -14,7 +14,7 @@ from ragforge.app.wiring.trust import examine_folder
 from ragforge.errors import SettingsError
 from ragforge.events import Event, Noticed
 from ragforge.permissions import PermissionRequest, Verdict
-from ragforge.show.trust import format_question
+from ragforge.show.settings import format_question
 from ragforge.tools.command import approved as approved_module
 from ragforge.tools.command.sandbox.choose import find_sandbox
 from tests.fakes.talking import call, talking

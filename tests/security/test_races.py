@@ -19,8 +19,7 @@ from ragforge.brain.files.walk import DirectoryContents, read_directory
 from ragforge.brain.parse.read_source import read_file
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.change import FileEdit, apply_change
-from ragforge.tools.edits.journal import Journal
+from ragforge.tools.edits.change import FileEdit, Journal, apply_change
 from ragforge.tools.grep_files import GrepArguments, grep_files
 from ragforge.tools.workspace import Workspace
 

@@ -29,10 +29,11 @@ from ragforge.tools.command.sandbox.choose import (
     REQUIRED,
     Mode,
     Sandbox,
+    SandboxPolicy,
+    allow_work,
     build_profile,
     find_sandbox,
 )
-from ragforge.tools.command.sandbox.policy import SandboxPolicy, allow_work
 from ragforge.tools.permission import PermissionRequest
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")

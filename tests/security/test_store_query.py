@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ragforge.adapters.stores.neo4j import query as cypher_module
+from ragforge.adapters.stores.neo4j import store as cypher_module
 from ragforge.adapters.stores.sqlite import query as query_module
 from ragforge.adapters.stores.sqlite.query import VIEWS, run_query
 from ragforge.adapters.stores.sqlite.store import open_sqlite

@@ -14,10 +14,9 @@ from typing import Any, TypeAlias, cast
 from acp import run_agent, schema
 from acp.interfaces import Agent, Client
 
-from ragforge.acp.apps import Apps, find_folder
 from ragforge.acp.offers import describe_session, introduce
 from ragforge.acp.question import Block
-from ragforge.acp.session import EditorSession
+from ragforge.acp.session import Apps, EditorSession, find_folder
 from ragforge.acp.texts import fail_with_sentences
 from ragforge.app import App
 from ragforge.config import Settings

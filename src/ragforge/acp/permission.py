@@ -11,14 +11,13 @@ from acp.helpers import ToolCallContentVariant
 from acp.interfaces import Client
 
 from ragforge.acp.texts import clean
-from ragforge.acp.tool_calls import list_changes
-from ragforge.acp.updates import TurnUpdates, UpdateQueue
+from ragforge.acp.updates import TurnUpdates, UpdateQueue, list_changes
 from ragforge.app import App
 from ragforge.app.wiring.trust import TrustQuestion, examine_folder
 from ragforge.domain.text import new_id
 from ragforge.permissions import PermissionRequest, Verdict
 from ragforge.records import dataclass
-from ragforge.show.trust import TRUST_QUESTION, format_ignored, format_question
+from ragforge.show.settings import TRUST_QUESTION, format_ignored, format_question
 from ragforge.show.visible import make_visible
 
 ONCE = "once"

@@ -21,7 +21,7 @@ from ragforge.llm.calls import ExecutedCall, Tool
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.prompts import load_prompt
 from ragforge.records import dataclass
-from ragforge.tools.edits.journal import EDITS
+from ragforge.tools.edits.change import EDITS
 from ragforge.tools.prompt_files import PromptFile
 from ragforge.tools.tool import Arguments, as_tool
 

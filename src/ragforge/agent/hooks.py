@@ -21,7 +21,7 @@ from ragforge.tools.permission import PermissionRequest, Permit
 if TYPE_CHECKING:
     from ragforge.agent.environment import TurnEnvironment
     from ragforge.domain.turns import Answer
-    from ragforge.tools.command.hook_command import HookOutput  # most users have no hooks
+    from ragforge.tools.command.approved import HookOutput
 
 log = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from ragforge.domain.text import Json, new_id
 from ragforge.llm.calls import ExecutedCall
 from ragforge.llm.loop import Round
 from ragforge.memory.record import Recorder, UsageRecorder
-from ragforge.tools.edits.journal import CALL
+from ragforge.tools.edits.change import CALL
 
 CONTINUED = "The user added something before the answer. It is the next turn."
 

@@ -16,7 +16,7 @@ from ragforge.mcp_client.pool import ServerPool
 from ragforge.memory.context_tags import fence, make_mark
 from ragforge.records import dataclass
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.journal import Journal, find_results
+from ragforge.tools.edits.change import Journal, find_results
 from ragforge.tools.prompt_files import PromptFolders
 
 if TYPE_CHECKING:

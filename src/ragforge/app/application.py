@@ -32,13 +32,11 @@ if TYPE_CHECKING:
     from ragforge.agent.turn import Agent
     from ragforge.app.features.graph import GraphExplorer
     from ragforge.app.features.imports import Imports
-    from ragforge.app.features.maintenance import Maintenance
-    from ragforge.app.features.memory import Memory
+    from ragforge.app.features.memory import Maintenance, Memory
     from ragforge.app.features.notes import Notes
-    from ragforge.app.features.overview import Overview
+    from ragforge.app.features.overview import DayReports, Overview
     from ragforge.app.features.permission_rules import PermissionRules
     from ragforge.app.features.session_edits import CommitDraft, SessionEdits, Undone
-    from ragforge.app.features.today import DayReports
     from ragforge.app.features.usage import Usages
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.domain.chat import Image, JsonSchema
@@ -123,7 +121,7 @@ class App(OpenProject):
     @cached_property
     def usage(self) -> Usages:
         """The tokens and the money that requests to models took."""
-        from ragforge.adapters.models.prices import estimate_price
+        from ragforge.adapters.models.known_models import estimate_price
         from ragforge.app.features.usage import Usages
 
         return Usages(self.sessions, estimate_price)
@@ -131,7 +129,7 @@ class App(OpenProject):
     @cached_property
     def today(self) -> DayReports:
         """What was done, by whom, what is open and what was decided."""
-        from ragforge.app.features.today import DayReports
+        from ragforge.app.features.overview import DayReports
 
         return DayReports(self.overview, self.notes)
 
@@ -150,7 +148,7 @@ class App(OpenProject):
     @cached_property
     def maintenance(self) -> Maintenance:
         """Rebuild summaries and vectors, and inspect the store."""
-        from ragforge.app.features.maintenance import Maintenance
+        from ragforge.app.features.memory import Maintenance
 
         return Maintenance(self, self.condenser, self.worker)
 
@@ -402,7 +400,7 @@ class App(OpenProject):
         """Return the edits of a session: what they changed, and the way back to a turn."""
         from ragforge.app.features.session_edits import SessionEdits
         from ragforge.tools.confine import Root
-        from ragforge.tools.edits.journal import Journal
+        from ragforge.tools.edits.change import Journal
 
         conversation = await self.sessions.load(session)
         journal = Journal.of(self.state_dir, conversation.uuid)

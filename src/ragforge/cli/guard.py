@@ -12,7 +12,6 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ragforge.cli.exit_codes import BY_SIGNAL, FAILED, INTERRUPTED, MISUSED
 from ragforge.errors import RagForgeError, SettingsError
 from ragforge.show.console import print_error
 
@@ -175,3 +174,15 @@ def run_server(serve: Callable[[], Coroutine[Any, Any, None]]) -> int:
     except asyncio.CancelledError:  # without a signal: the client stopped reading
         return 0 if signals.received is None else signals.exit_code
     return 0
+
+
+FAILED = 1
+"""Something failed; one sentence on stderr says what."""
+MISUSED = 2
+"""Wrong arguments or settings."""
+INCOMPLETE = 3
+"""An answer is missing or broke off, or something could not be searched or imported."""
+INTERRUPTED = 130
+"""The user interrupted it."""
+BY_SIGNAL = 128
+"""Added to the number of the signal that ended it: 129 for SIGHUP, 143 for SIGTERM."""

@@ -14,8 +14,7 @@ from ragforge.show.console import open_console
 from ragforge.show.screen import Screen
 from ragforge.show.turn_view import TurnView
 from ragforge.tui.keyboard import hide_typing
-from ragforge.tui.permission import Permission
-from ragforge.tui.server_question import ServerForm
+from ragforge.tui.permission import Permission, ServerForm
 
 if TYPE_CHECKING:
     from ragforge.domain.mcp_client import ServerAnswer, ServerQuestion

@@ -22,9 +22,8 @@ from ragforge.cli.arguments import (
     wants_debug,
 )
 from ragforge.cli.guard import run_guarded
-from ragforge.cli.help_texts import CommandGroup, Group
 from ragforge.cli.loading import GlobalOptions, open_terminal, use_options, without_plugins
-from ragforge.cli.options import ModeOption, complete_session, flag, option
+from ragforge.cli.options import CommandGroup, Group, ModeOption, complete_session, flag, option
 
 HELP = """RagForge: a coding agent that remembers.
 
@@ -35,19 +34,19 @@ earlier one with -c or -r. Type /help there.
 COMMANDS = {
     "ask": ("ask", "Ask a question; question and answer are remembered."),
     "search": ("search", "Search code, documents and past conversations."),
-    "explore": ("explore", "List callers, members and the like of the code with a name."),
+    "explore": ("search:explore", "List callers, members and the like of the code with a name."),
     "context": ("context", "Show the context that a model would get for a message."),
     "ingest": ("brain", "Index the project's code."),
     "watch": ("brain", "Ingest changed files while you work, until Ctrl-C."),
     "status": ("brain", "Show what is indexed of the code, and how fresh it is."),
     "pages": ("brain", "List the web pages that were read for this project."),
     "forget": ("brain", "Forget code of the project, or a web page."),
-    "import": ("imports:import_", "Import the sessions of other coding agents."),
+    "import": ("connect:import_", "Import the sessions of other coding agents."),
     "sessions": ("sessions:GROUP", "Show, find, branch, move and delete sessions."),
     "memory": ("memory:GROUP", "Manage notes, summaries and background work."),
-    "remember": ("memory.notes", "Keep a note: a decision, an insight, a preference."),
+    "remember": ("memory:remember", "Keep a note: a decision, an insight, a preference."),
     "today": ("today", "Show what was done, what is open and what was decided."),
-    "usage": ("usage", "Show tokens and money that requests to models took."),
+    "usage": ("today:usage", "Show tokens and money that requests to models took."),
     "store": ("store:GROUP", "Inspect, query, back up, repair or copy the store."),
     "config": ("config:GROUP", "Show and change settings."),
     "model": ("model", "List the models that can answer; try and choose one."),

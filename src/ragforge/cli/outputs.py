@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ragforge.cli.exit_codes import FAILED, INCOMPLETE
+from ragforge.cli.guard import FAILED, INCOMPLETE
 from ragforge.domain.modes import Mode
 from ragforge.errors import RagForgeError
 from ragforge.events import Event, Noticed, ToolFinished, Waiting
@@ -123,8 +123,10 @@ def show_end(answer: Answer) -> None:
         show_found(answer)
     else:
         show_sources(answer)
-    if answer.receipt.notices:  # what was not read or searched, and so could not be found
-        print_note(answer.receipt.notices)
+    receipt = answer.receipt  # what was not read or searched, and so could not be found
+    says_reading = not answer.passages and receipt.reading in answer.content
+    if notices := receipt.failures if says_reading else receipt.notices:
+        print_note(notices)
     if answer.model is None and answer.problem is None:
         from ragforge.app.wiring.models import NO_CHAT_MODEL
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragforge.cli.exit_codes import FAILED
+from ragforge.cli.guard import FAILED
 from ragforge.errors import InputError
 from ragforge.show.console import print_note
 
@@ -30,7 +30,7 @@ def ask_about_folder(settings: Settings, cwd: Path) -> bool:
     question = examine_folder(settings, cwd)
     if not question.is_open:
         return False
-    from ragforge.show.trust import TRUST_QUESTION, format_question
+    from ragforge.show.settings import TRUST_QUESTION, format_question
 
     for line in format_question(question):
         print_note(line)
@@ -40,7 +40,7 @@ def ask_about_folder(settings: Settings, cwd: Path) -> bool:
 
 def note_ignored(loaded: Loaded, cwd: Path, instructions: bool) -> None:
     """Say in one line which files of a folder are ignored because it is not trusted yet."""
-    from ragforge.show.trust import format_ignored
+    from ragforge.show.settings import format_ignored
 
     file = loaded.project
     if file is not None and file.state in ("not trusted", "changed"):

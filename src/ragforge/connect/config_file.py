@@ -10,7 +10,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ragforge.connect import json_edit, json_text
+from ragforge.connect import json_text
 from ragforge.errors import InputError
 from ragforge.records import dataclass
 
@@ -45,13 +45,13 @@ class JsonFile:
         wanted = self._add_to(before)
         for keys, entry in self.servers.items():
             if _get(before, keys) != entry:
-                text = json_edit.set_member(text, keys, entry)
+                text = json_text.set_member(text, keys, entry)
         for keys, value in self.needs.items():
             if _get(before, keys) is None:
-                text = json_edit.set_member(text, keys, value)
+                text = json_text.set_member(text, keys, value)
         for keys, entry in self.hooks.items():
             if [item for item in _get_list(before, keys) if is_own_hook(item)] != [entry]:
-                text = json_edit.append_item(self._remove_hooks(text, keys), keys, entry)
+                text = json_text.append_item(self._remove_hooks(text, keys), keys, entry)
         return _check(text, wanted)
 
     def remove(self, text: str) -> str:
@@ -59,7 +59,7 @@ class JsonFile:
         before = json_text.parse(text).value
         for keys in self.servers:
             if _is_own_server(_get(json_text.parse(text).value, keys)):
-                text = _prune(json_edit.remove_member(text, keys), keys[:-1])
+                text = _prune(json_text.remove_member(text, keys), keys[:-1])
         for keys in self.hooks:
             had = _get_list(before, keys)
             text = self._remove_hooks(text, keys)
@@ -76,12 +76,12 @@ class JsonFile:
         items = _get_list(json_text.parse(text).value, keys)
         for index in reversed(range(len(items))):
             if is_own_hook(items[index]):
-                text = json_edit.remove_item(text, keys, index)
+                text = json_text.remove_item(text, keys, index)
                 continue
             inner = _get_list(items[index], ("hooks",))
             for number in reversed(range(len(inner))):
                 if is_own_hook(inner[number]):  # the user added others next to ours
-                    text = json_edit.remove_item(text, (*keys, index, "hooks"), number)
+                    text = json_text.remove_item(text, (*keys, index, "hooks"), number)
         return text
 
     def _add_to(self, before: Any) -> Any:
@@ -200,7 +200,7 @@ def _make_way(document: Any, keys: Keys) -> dict[str, Any]:
 def _prune(text: str, keys: Keys) -> str:
     """Return the text without the containers at these keys that are empty."""
     while keys and _get(json_text.parse(text).value, keys) in ({}, []):
-        text, keys = json_edit.remove_member(text, keys), keys[:-1]
+        text, keys = json_text.remove_member(text, keys), keys[:-1]
     return text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ragforge.domain.code import (
     CodeLinks,
@@ -25,7 +25,7 @@ from ragforge.domain.conversations import (
     ToolResult,
 )
 from ragforge.domain.instants import date_session, to_epoch_ms
-from ragforge.domain.kinds import STORED, CleanRow, Redactor, Stored, check_row, format_time
+from ragforge.domain.kinds import STORED, CleanRow, Kind, Redactor, Stored, check_row, format_time
 from ragforge.domain.schema import (
     CONVERSATION,
     FILE,
@@ -36,11 +36,13 @@ from ragforge.domain.schema import (
     REFERENCE,
     SCOPE,
     SCOPE_MENTION,
+    SUMMARY,
     TOOL_CALL,
     TOOL_RESULT,
     USAGE,
     list_texts_outside_source,
 )
+from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json, check_text
 from ragforge.domain.transcripts import (
     CallResult,
@@ -223,6 +225,19 @@ def encode_mentions(
     """Return rows for the files and scopes that a summary mentions."""
     named = FILE_MENTION.encode_all(files, redactor, owner_id=summary_id, kind="file")
     return named + SCOPE_MENTION.encode_all(scopes, redactor, owner_id=summary_id, kind="scope")
+
+
+def encode_links(
+    kind: Kind[Message, Any] | Kind[Summary, Any],
+    owner_id: str,
+    scopes: Sequence[CodeReference],
+    files: Sequence[FileMention],
+    redactor: Redactor,
+) -> list[CleanRow]:
+    """Return rows for the code that a message refers to, or that a summary mentions."""
+    if kind is SUMMARY:
+        return encode_mentions(owner_id, files, scopes, redactor)
+    return REFERENCE.encode_all(scopes, redactor, owner_id=owner_id)
 
 
 def group_links(rows: Iterable[Stored]) -> dict[str, CodeLinks]:

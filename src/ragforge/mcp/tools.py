@@ -16,9 +16,13 @@ from ragforge.mcp.definitions import BUDGET
 from ragforge.mcp.protocol import Client
 from ragforge.show.hits import code_to_json, document_to_json
 from ragforge.show.notes import note_to_json, summary_to_json
-from ragforge.show.session_detail import detail_to_json, turn_to_json
-from ragforge.show.sessions import load_sessions, session_to_json
-from ragforge.show.touched_sessions import about_to_json
+from ragforge.show.sessions import (
+    about_to_json,
+    detail_to_json,
+    load_sessions,
+    session_to_json,
+    turn_to_json,
+)
 
 if TYPE_CHECKING:
     from ragforge.app import App

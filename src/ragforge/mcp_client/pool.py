@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ragforge.domain.mcp_client import decline_question
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     )
     from ragforge.domain.text import Json
     from ragforge.ports.mcp_client import Connect
-
 
 MAX_CHARS = 20_000
 """Maximum length of a resource that a question mentions."""
@@ -234,3 +234,21 @@ def _match_arguments(shown: str, prompt: ServerPrompt, given: Sequence[str]) -> 
     if missing := [name for name in prompt.required if name not in named]:
         raise InputError(f"{missing[0]} is missing. Write: {usage}")
     return named
+
+
+BETWEEN = "__"
+MAX_NAME_CHARS = 64
+_REFUSED = re.compile(r"[^A-Za-z0-9_-]")
+_MARK_CHARS = 8
+
+
+def name_tool(server: str, tool: str) -> str:
+    """Return the name of a server's tool that every provider takes: `server__tool`.
+
+    A name that has to be changed gets a mark of the true one, so that no two are the same.
+    """
+    plain = f"{server}{BETWEEN}{_REFUSED.sub('_', tool)}"
+    if plain == f"{server}{BETWEEN}{tool}" and len(plain) <= MAX_NAME_CHARS:
+        return plain
+    mark = sha256(tool.encode(errors="replace")).hexdigest()[:_MARK_CHARS]
+    return f"{plain[: MAX_NAME_CHARS - _MARK_CHARS - 1]}_{mark}"

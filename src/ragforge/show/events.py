@@ -6,7 +6,7 @@ from ragforge import events
 from ragforge.domain.receipts import Receipt
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Passage
-from ragforge.show.fields import Fields, or_none, round_score
+from ragforge.show.console import Fields, or_none, round_score
 
 
 def format_retry(event: events.Waiting) -> str:

@@ -9,9 +9,8 @@ from ragforge.domain.authors import AGENT
 from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.domain.instants import format_instant
 from ragforge.domain.receipts import describe_absent
-from ragforge.domain.text import to_text
-from ragforge.show.console import fit_line, open_console, print_note, sanitise
-from ragforge.show.fields import Fields, round_score
+from ragforge.domain.text import Json, to_text
+from ragforge.show.console import Fields, fit_line, open_console, print_note, round_score, sanitise
 from ragforge.show.notes import note_to_json
 from ragforge.show.sessions import name_other
 from ragforge.show.snippets import choose_lines, choose_text, compile_words, cut_snippet
@@ -190,3 +189,56 @@ def list_texts(hit: HistoryHit) -> tuple[str, list[str]]:
         return "", [hit.note.text]
     summary = hit.summary
     return "", [summary.conversation_summary, summary.actions_summary, *summary.key_findings]
+
+
+_FACTS = {"type", "also", "signature", "source", "name"}
+
+
+def show_explored(found: Mapping[str, Json]) -> None:
+    """Show one answer, or those of several things with one name."""
+    answers = found.get("answers")
+    for answer in answers if isinstance(answers, list) else [found]:
+        if isinstance(answer, dict):
+            _show_answer(answer)
+    others = found.get("others")
+    if isinstance(others, list):
+        _show_places("others of this name", others)
+
+
+def _show_answer(answer: Mapping[str, Json]) -> None:
+    from rich.text import Text
+
+    out = open_console()
+    place = answer.get("place") or answer.get("file")
+    if place is not None:
+        head = Text(sanitise(str(place)), style="bold")
+        out.print(head.append(f"  {answer.get('type', '')}", style="dim"), soft_wrap=True)
+    also = answer.get("also")
+    if isinstance(also, list):
+        _show_places("also in", also)
+    for fact in ("signature", "source"):
+        if answer.get(fact):
+            text = sanitise(str(answer[fact]))
+            out.print(text, highlight=False, markup=False, soft_wrap=True)
+    for heading, places in answer.items():
+        if heading in {"place", "file", *_FACTS}:
+            continue
+        if isinstance(places, list) and places:
+            _show_places(heading if heading != "several" else "several have this name", places)
+    if answer.get("more"):
+        print_note(f"{answer['more']} more are not listed: use --limit.")
+    if isinstance(note := answer.get("note"), str):
+        out.print(Text(f"  {note}", style="dim"), soft_wrap=True)
+    if isinstance(likely := answer.get("most_likely"), dict):
+        print_note("The most likely one:")
+        _show_answer(likely)
+
+
+def _show_places(heading: str, places: Sequence[Json]) -> None:
+    from rich.text import Text
+
+    out = open_console()
+    out.print(Text(f"  {heading.replace('_', ' ')}", style="cyan"), soft_wrap=True)
+    for place in places:
+        text = f"    {sanitise(str(place))}"
+        out.print(text, highlight=False, markup=False, soft_wrap=True)

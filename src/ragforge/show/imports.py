@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ragforge.show.console import fit_line, print_note, print_table
-from ragforge.show.fields import Fields
+from ragforge.show.console import Fields, fit_line, print_note, print_table
 
 if TYPE_CHECKING:
     from ragforge.app.features.imports import ImportReport

@@ -15,8 +15,7 @@ from rich.control import Control
 from rich.segment import ControlType, Segment, Segments
 from rich.text import Text
 
-from ragforge.show.reflow import count_rows, rewraps_lines
-from ragforge.show.screen import Screen
+from ragforge.show.screen import Screen, count_rows, rewraps_lines
 
 FRAMES_PER_SECOND = 10
 LONGEST = 2_000  # characters of a line

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.show.console import sanitise
-from ragforge.show.fields import Fields, or_none
+from ragforge.show.console import Fields, or_none, sanitise
 
 if TYPE_CHECKING:
     from ragforge.domain.mcp_client import ServerReport

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.show.console import fit_line, open_console, print_note, print_table, sanitise
-from ragforge.show.fields import Fields
+from ragforge.show.console import Fields, fit_line, open_console, print_note, print_table, sanitise
 from ragforge.show.sessions import name_other, shorten_id
 
 if TYPE_CHECKING:

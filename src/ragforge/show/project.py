@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from ragforge.show.console import open_console, print_note, print_table, sanitise
-from ragforge.show.fields import Fields
+from ragforge.show.console import Fields, open_console, print_note, print_table, sanitise
 
 if TYPE_CHECKING:
     from ragforge.app.features.code import IngestionReport, ProjectStatus

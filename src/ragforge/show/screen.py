@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from rich.cells import cell_len
@@ -89,3 +91,19 @@ class Screen:
     def problem(self, text: str) -> None:
         """Print what went wrong."""
         self.say(f"{self.signs.failed} {text}" if self.signs.is_plain else text, "red")
+
+
+def rewraps_lines(environ: Mapping[str, str] = os.environ) -> bool:
+    """Tell whether the terminal wraps lines again that no longer fit.
+
+    Most terminals do; xterm, GNU screen and the Linux console cut them off.
+    """
+    if environ.get("TMUX"):
+        return True
+    cuts = environ.get("XTERM_VERSION") or environ.get("STY") or environ.get("TERM") == "linux"
+    return not cuts
+
+
+def count_rows(widths: Iterable[int], columns: int) -> int:
+    """Return how many rows these lines have in a window of this many columns."""
+    return sum(max(1, -(-width // max(columns, 1))) for width in widths)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.show.console import fit_line, print_note, print_table
-from ragforge.show.fields import Fields
+from ragforge.show.console import Fields, fit_line, print_note, print_table
 
 if TYPE_CHECKING:
     from ragforge.app.wiring.stores import Health, RescueReport, VacuumReport

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from ragforge.show.console import fit_line, open_console, print_note
-from ragforge.show.fields import Fields
+from ragforge.show.console import Fields, fit_line, open_console, print_note
 from ragforge.show.notes import name_source, rule_to_json
 from ragforge.show.sessions import name_other, shorten_id
 
 if TYPE_CHECKING:
-    from ragforge.app.features.today import Today, TodaySession
+    from ragforge.app.features.overview import Today, TodaySession
 
 WIDEST = 120
 MAX_FILES = 12

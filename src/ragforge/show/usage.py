@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.show.console import print_note, print_table
-from ragforge.show.fields import Fields
+from ragforge.show.console import Fields, print_note, print_table
 
 if TYPE_CHECKING:
     from ragforge.app.features.usage import UsageGroup, UsageReport

@@ -10,8 +10,7 @@ from ragforge.domain.chat import ToolSpec
 from ragforge.domain.mcp_client import ServerTool
 from ragforge.domain.text import Json, shorten_end
 from ragforge.llm.calls import Tool
-from ragforge.mcp_client.names import BETWEEN, name_tool
-from ragforge.mcp_client.pool import ServerPool
+from ragforge.mcp_client.pool import BETWEEN, ServerPool, name_tool
 from ragforge.tools.permission import PermissionRequest, Permit
 
 MAX_TOOLS = 100

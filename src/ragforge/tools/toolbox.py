@@ -17,9 +17,8 @@ from ragforge.tools.command.approved import ApprovedCommands, OnOutput
 from ragforge.tools.command.background import BackgroundCommands
 from ragforge.tools.command.command_tools import make_command_tool, make_output_tool
 from ragforge.tools.command.run import CommandRunner
-from ragforge.tools.edit_files import make_edit_tool, make_write_tool
-from ragforge.tools.edits.editor import Editor
-from ragforge.tools.edits.journal import Journal
+from ragforge.tools.edit_files import Editor, make_edit_tool, make_write_tool
+from ragforge.tools.edits.change import Journal
 from ragforge.tools.explore_code import make_explore_tool
 from ragforge.tools.fetch_url import PageFetcher, make_fetch_tool
 from ragforge.tools.git import make_git_tools

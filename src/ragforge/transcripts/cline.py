@@ -12,7 +12,7 @@ from typing import Any
 from ragforge.domain.text import Json
 from ragforge.transcripts import fields
 from ragforge.transcripts.files import read_object, read_written_at, walk_files
-from ragforge.transcripts.reader import SessionReader
+from ragforge.transcripts.reader import RoleReader, SessionReader
 from ragforge.transcripts.record import (
     Call,
     Entry,
@@ -21,7 +21,6 @@ from ragforge.transcripts.record import (
     RecordedUsage,
     SessionFacts,
 )
-from ragforge.transcripts.roles import RoleReader
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 

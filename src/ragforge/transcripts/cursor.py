@@ -11,8 +11,8 @@ from ragforge.domain.text import Json
 from ragforge.transcripts import fields
 from ragforge.transcripts.database import AgentDatabase, open_database, stamp_database
 from ragforge.transcripts.files import read_written_at, walk_files
+from ragforge.transcripts.reader import RoleReader
 from ragforge.transcripts.record import Entry, SessionFacts
-from ragforge.transcripts.roles import RoleReader
 from ragforge.transcripts.source import FileSource, LineSource, Piece
 
 _FOLDER = "agent-transcripts"

@@ -12,6 +12,7 @@ from ragforge.domain.text import Json
 from ragforge.transcripts import fields
 from ragforge.transcripts.database import AgentDatabase, open_database, stamp_database
 from ragforge.transcripts.files import is_there
+from ragforge.transcripts.reader import Use, sort_blocks
 from ragforge.transcripts.record import (
     Call,
     Entry,
@@ -20,7 +21,6 @@ from ragforge.transcripts.record import (
     SessionFacts,
     add_answer,
 )
-from ragforge.transcripts.roles import Use, sort_blocks
 from ragforge.transcripts.source import FileSource, Piece
 from ragforge.transcripts.user_text import find_user_text
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from ragforge.domain.text import Json, split_words
 from ragforge.transcripts import fields
+from ragforge.transcripts.reader import Content, Use, sort_blocks
 from ragforge.transcripts.record import Call, Record, RecordedResult, RecordedUsage, add_answer
-from ragforge.transcripts.roles import Content, Use, sort_blocks
 from ragforge.transcripts.user_text import find_user_text
 
 _BLOCKS: dict[str, Use] = {"text": "text", "reasoning": "thought", "tool": "call"}

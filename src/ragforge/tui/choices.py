@@ -15,8 +15,7 @@ from prompt_toolkit.utils import is_dumb_terminal
 from ragforge.records import dataclass
 from ragforge.show.screen import Signs
 from ragforge.tui.keyboard import forget_typed
-from ragforge.tui.prompt import ESCAPE_SECONDS
-from ragforge.tui.resizing import follow_resizing
+from ragforge.tui.prompt import ESCAPE_SECONDS, follow_resizing
 
 HINT = "press a key, or choose with the arrows and Enter; Esc: no"
 ENTER = "enter"

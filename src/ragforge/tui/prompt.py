@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import get_app
+from prompt_toolkit.application import Application, get_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig
@@ -45,9 +45,8 @@ from prompt_toolkit.styles import Style
 
 from ragforge.errors import RagForgeError
 from ragforge.records import dataclass
-from ragforge.show.screen import Signs
+from ragforge.show.screen import Signs, count_rows, rewraps_lines
 from ragforge.tui.pastes import Pastes
-from ragforge.tui.resizing import follow_resizing
 
 _PLAIN = "noreverse bg:ansidefault"
 STYLE = Style.from_dict(
@@ -412,3 +411,29 @@ def find_closest(files: Sequence[str], typed: str, limit: int) -> list[str]:
         )
         found += [path for path, _, _ in like if path not in holding]
     return found[:limit]
+
+
+def follow_resizing(app: Application[Any]) -> None:
+    """Make a prompt erase all its rows after the terminal has wrapped them again.
+
+    prompt_toolkit erases as many rows as it drew. A rule over the whole width is two rows in a
+    narrower window.
+    """
+    if not rewraps_lines():
+        return
+    redraw = app._on_resize
+
+    def go_to_first_row() -> None:
+        drawn = app.renderer.last_rendered_screen
+        if drawn is not None:
+            cursor = app.renderer._cursor_pos
+            widths = [
+                max((x for x, cell in drawn.data_buffer[y].items() if cell.char != " "), default=-1)
+                + 1
+                for y in range(cursor.y)
+            ]
+            columns = app.output.get_size().columns
+            app.output.cursor_up(count_rows([*widths, cursor.x], columns) - cursor.y - 1)
+        redraw()
+
+    app._on_resize = go_to_first_row  # type: ignore[method-assign]

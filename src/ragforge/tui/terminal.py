@@ -100,8 +100,7 @@ class Terminal:
 
     async def _turn(self, begin: Begin) -> None:
         from ragforge.show.turn_view import TurnView  # loaded while the first question is typed
-        from ragforge.tui.permission import Permission
-        from ragforge.tui.server_question import ServerForm
+        from ragforge.tui.permission import Permission, ServerForm
 
         self.turn_began = now()
         view = TurnView(self.screen, verbose=self.verbose, typed=self.typing)

@@ -10,10 +10,8 @@ from starlette.responses import Response
 
 from ragforge.app.wiring.stores import inspect_store
 from ragforge.show.hits import code_to_json, memory_to_json
-from ragforge.show.session_detail import turn_to_json
-from ragforge.show.sessions import line_to_json, session_to_json
+from ragforge.show.sessions import about_to_json, line_to_json, session_to_json, turn_to_json
 from ragforge.show.store import job_to_json, store_to_json
-from ragforge.show.touched_sessions import about_to_json
 from ragforge.web.code_pages import explore, find_touching, graph_to_json, load_graph
 from ragforge.web.context_pages import MAX_BUDGET, build_context
 from ragforge.web.forms import read_id, read_number, read_text

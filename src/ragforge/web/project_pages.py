@@ -8,9 +8,9 @@ from itertools import accumulate, groupby
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragforge.domain.instants import now
-from ragforge.domain.text import shorten_end
-from ragforge.web.forms import read_moment, read_text
+from ragforge.domain.instants import begin_of_day, now
+from ragforge.domain.text import keep_beginning, shorten_end
+from ragforge.web.forms import read_day, read_moment, read_text
 from ragforge.web.render import render
 from ragforge.web.session_pages import TURNS, Project, find_choices
 
@@ -227,3 +227,27 @@ def _shrink(box: Box) -> Box:
 
 def _round(box: Box) -> Box:
     return Box(*(round(max(value, 0.0), 1) for value in box))
+
+
+SAID_CHARS = 600
+HERE = "here"
+PERIODS = {"Today": 0, "Since yesterday": 1, "The last 7 days": 6}
+"""Since how many days before this one."""
+
+
+async def show_today(request: Request) -> Response:
+    """Show what happened in all projects, or in this one, since a day."""
+    app: App = request.app.state.app
+    since = read_day(request, "since") or begin_of_day()
+    is_here = read_text(request, "project") == HERE
+    report = await app.today.report(since, everywhere=not is_here)
+    today = begin_of_day().date()
+    return render(
+        request,
+        "today.html",
+        report=report,
+        day=since.date(),
+        days=[(name, today - timedelta(days=days)) for name, days in PERIODS.items()],
+        is_here=is_here,
+        cut=lambda text: keep_beginning(text, SAID_CHARS),
+    )

@@ -22,7 +22,7 @@ from ragforge.web.code_pages import show_changes, show_code, show_graph
 from ragforge.web.context_pages import show_playground, show_receipt
 from ragforge.web.forms import go_to, read_form
 from ragforge.web.language import choose_language, translate
-from ragforge.web.project_pages import show_map, show_timeline
+from ragforge.web.project_pages import show_map, show_timeline, show_today
 from ragforge.web.render import load_templates, render
 from ragforge.web.search_pages import show_search
 from ragforge.web.session_pages import (
@@ -42,7 +42,6 @@ from ragforge.web.store_pages import (
     show_notes,
     show_store,
 )
-from ragforge.web.today_pages import show_today
 from ragforge.web.usage_pages import show_usage
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from ragforge.app import App
-    from ragforge.app.features.maintenance import EmbeddedMemory
+    from ragforge.app.features.memory import EmbeddedMemory
     from ragforge.app.features.overview import Contents, Share
 
 JOBS = 100

@@ -23,8 +23,7 @@ from ragforge import events
 from ragforge.acp.agent import list_specs
 from ragforge.acp.permission import Permission, list_options, read_choice
 from ragforge.acp.question import read_question
-from ragforge.acp.tool_calls import format_result, list_changes
-from ragforge.acp.updates import TurnUpdates, UpdateQueue
+from ragforge.acp.updates import TurnUpdates, UpdateQueue, format_result, list_changes
 from ragforge.domain.receipts import Receipt, SearchReport
 from ragforge.errors import InputError
 from ragforge.permissions import PermissionRequest

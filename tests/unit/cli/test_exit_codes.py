@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import ragforge.cli.commands
-from ragforge.cli.exit_codes import INCOMPLETE
+from ragforge.cli.guard import INCOMPLETE
 
 PAGE = Path(__file__).parents[3] / "docs" / "commands.md"
 NAMES = {"imports": "import"}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.adapters.embedders.openai import OpenAiEmbeddings
+from ragforge.adapters.embedders.http import OpenAiEmbeddings
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import (
     BadAnswer,

@@ -18,8 +18,7 @@ from ragforge.domain.mcp_client import (
     ServerTool,
 )
 from ragforge.errors import InputError, ServerError, ServerGone
-from ragforge.mcp_client.names import name_tool
-from ragforge.mcp_client.pool import ServerPool
+from ragforge.mcp_client.pool import ServerPool, name_tool
 from ragforge.mcp_client.server import MAX_RESTARTS, ServerLimits
 from ragforge.ports.mcp_client import ServerConnection
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ragforge import events
+from ragforge.show.console import Fields, or_none, round_score
 from ragforge.show.events import _EVENTS
-from ragforge.show.fields import Fields, or_none, round_score
 
 
 @dataclass(frozen=True)

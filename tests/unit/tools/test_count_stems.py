@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragforge.tools.confine import Root
-from ragforge.tools.count_stems import count_stems
+from ragforge.tools.scan import count_stems
 from tests.fakes.projects import write
 
 

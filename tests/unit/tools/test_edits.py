@@ -16,15 +16,14 @@ from ragforge.errors import Declined, InputError, OutsideProject
 from ragforge.tools.confine import Root
 from ragforge.tools.edit_files import (
     EditArguments,
+    Editor,
     WriteArguments,
     edit_file,
     replace_part,
     write_file,
 )
-from ragforge.tools.edits import journal as journals
-from ragforge.tools.edits.change import EditableText, FileEdit
-from ragforge.tools.edits.editor import Editor
-from ragforge.tools.edits.journal import Journal
+from ragforge.tools.edits import change as journals
+from ragforge.tools.edits.change import EditableText, FileEdit, Journal
 from ragforge.tools.permission import PermissionRequest
 from ragforge.tools.workspace import Workspace
 

@@ -9,13 +9,13 @@ import string
 import pytest
 from rapidfuzz.distance import OSA
 
-from ragforge.tools import fuzzy
+from ragforge.tools import search_files
 
 
 def like(query: str, word: str, threshold: float = 0.7) -> float:
-    asked = fuzzy.read_query(query)
-    near = fuzzy.compare_words(asked, [word], threshold)
-    return fuzzy.score(asked, [near[word]]) if word in near else 0.0
+    asked = search_files.read_query(query)
+    near = search_files.compare_words(asked, [word], threshold)
+    return search_files.score(asked, [near[word]]) if word in near else 0.0
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,16 @@ def test_a_typo_counts_less_than_none_and_more_than_a_word_that_only_holds_it() 
 
 
 def test_a_line_has_words_in_any_order_and_with_others_between() -> None:
-    query = fuzzy.read_query("conection refused")
+    query = search_files.read_query("conection refused")
     words = ["refused", "the", "connection", "was"]
-    near = fuzzy.compare_words(query, words, 0.7)
+    near = search_files.compare_words(query, words, 0.7)
 
-    assert fuzzy.score(query, [near[word] for word in words if word in near]) > 0.9
-    assert fuzzy.score(query, [near["connection"]]) < 0.7
+    assert search_files.score(query, [near[word] for word in words if word in near]) > 0.9
+    assert search_files.score(query, [near["connection"]]) < 0.7
 
 
 def test_a_query_without_words_is_empty() -> None:
-    assert not fuzzy.read_query("--- !! _").words
+    assert not search_files.read_query("--- !! _").words
 
 
 @pytest.mark.parametrize("threshold", [0.7, 0.8, 0.9])
@@ -84,12 +84,12 @@ def test_the_pieces_of_a_word_find_all_words_that_substitutions_and_losses_make_
                 del other[place]
         spoilt = "".join(other)
         if OSA.normalized_similarity(word, spoilt) >= threshold:
-            regex = fuzzy.build_regex(fuzzy.read_query(word), threshold)
+            regex = search_files.build_regex(search_files.read_query(word), threshold)
             assert re.fullmatch(regex, f"the{spoilt}s"), (word, spoilt)
 
 
 def test_the_words_no_line_can_do_without_are_the_rare_ones() -> None:
-    query = fuzzy.read_query("serialization user")
+    query = search_files.read_query("serialization user")
 
-    assert fuzzy.choose_needed(query, [10, 5000, 0], 0.7) == {0, 2}
-    assert fuzzy.choose_needed(query, [10, 5000, 0], 0.2) == {0, 1, 2}
+    assert search_files.choose_needed(query, [10, 5000, 0], 0.7) == {0, 2}
+    assert search_files.choose_needed(query, [10, 5000, 0], 0.2) == {0, 1, 2}

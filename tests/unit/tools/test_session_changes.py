@@ -10,8 +10,7 @@ import pytest
 from ragforge.app.features.session_edits import list_session_changes, rewind_files
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.change import FileEdit
-from ragforge.tools.edits.journal import Journal
+from ragforge.tools.edits.change import FileEdit, Journal
 
 CRLF = b"\xff\xfea\x00\r\x00\n\x00"
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from ragforge.errors import InputError
-from ragforge.tools.edit_files import EditArguments, edit_file
-from ragforge.tools.edits.editor import Editor, merge_unsaved
-from ragforge.tools.edits.journal import Journal
+from ragforge.tools.edit_files import EditArguments, Editor, edit_file, merge_unsaved
+from ragforge.tools.edits.change import Journal
 from ragforge.tools.permission import PermissionRequest
 from ragforge.tools.read_file import ReadArguments, read_file
 from ragforge.tools.workspace import Workspace

@@ -7,7 +7,7 @@ from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding import KeyPress
 from rich.cells import cell_len
 
-from ragforge.show.reflow import count_rows, rewraps_lines
+from ragforge.show.screen import count_rows, rewraps_lines
 from ragforge.tui.line_editor import MAX_ROWS, LineEditor
 from ragforge.tui.pastes import Pastes
 

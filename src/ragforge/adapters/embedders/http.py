@@ -1,6 +1,8 @@
-"""HTTP: one request to an embedding service, and every way it can fail.
+"""HTTP: embeddings from OpenAI, Gemini and servers that speak as OpenAI does.
 
 A key is sent in a header and appears nowhere else: not in messages, not in chained errors.
+
+Ollama, vLLM and llama.cpp speak as OpenAI does: give their address as `base_url`.
 """
 
 from __future__ import annotations
@@ -11,10 +13,13 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import quote
 
 import httpx2
 
 from ragforge.domain.text import Json, shorten_end
+from ragforge.domain.vectors import TRANSFORMER
 from ragforge.errors import (
     BadAnswer,
     KeyRejected,
@@ -25,6 +30,8 @@ from ragforge.errors import (
     RequestRefused,
     SettingsError,
 )
+from ragforge.ports.embedder import Embedded, Purpose
+from ragforge.records import dataclass
 
 CHARS_PER_TOKEN = 3
 """Fewer than in prose, so that a text cut to a model's token limit usually fits."""
@@ -251,3 +258,162 @@ def _parse_date(date: str) -> float | None:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return max((moment - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_KEY_PLACE = "the variable OPENAI_API_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """What must be known about a model beforehand. The thresholds are estimates, not measured."""
+
+    dimension: int | None = None
+    usd: float | None = None  # a million tokens
+    tokens: int = 8_191
+    history: float = 0.6
+    code: float = 0.5
+    multilingual: bool = True
+
+
+_OTHER = _Model(multilingual=False)  # many local models know only English
+_KNOWN = {
+    "text-embedding-3-small": _Model(1_536, 0.02),
+    "text-embedding-3-large": _Model(3_072, 0.13),
+    # Its vectors lie close together: texts without any relation score 0.85.
+    "text-embedding-ada-002": _Model(1_536, 0.10, history=0.89, code=0.87),
+}
+
+
+class OpenAiEmbeddings:
+    """Implements `EmbeddingService` over `POST {base_url}/embeddings`."""
+
+    def __init__(
+        self,
+        model: str,
+        key: str | None = None,
+        *,
+        base_url: str = OPENAI_URL,
+        dimension: int | None = None,
+        max_texts: int = 256,
+        max_tokens: int | None = None,
+        key_place: str = OPENAI_KEY_PLACE,
+        timeout_seconds: float = 120.0,
+    ) -> None:
+        """A `dimension` asks for shorter vectors, of models that can.
+
+        Raises SettingsError for an invalid base URL.
+        """
+        known = _KNOWN.get(model, _OTHER)
+        self._model = model
+        self._asked_dimension = dimension
+        self._provider = Provider(
+            base_url, key, "Authorization: Bearer {}", key_place, timeout_seconds
+        )
+        self.dimension = dimension or known.dimension
+        self.name = format_service_name(
+            self._provider, {"api.openai.com": "openai"}, model, self.dimension
+        )
+        self.max_texts = max_texts
+        self.max_chars = (max_tokens or known.tokens) * CHARS_PER_TOKEN
+        self.usd_per_million_tokens = known.usd
+        self.history_threshold = known.history
+        self.code_threshold = known.code
+        self.weights = TRANSFORMER
+        self.multilingual = known.multilingual or "multilingual" in model.lower()
+
+    async def request(self, texts: Sequence[str], purpose: Purpose) -> Embedded:
+        body: dict[str, Any] = {
+            "model": self._model,
+            "input": list(texts),
+            "encoding_format": "float",
+        }
+        if self._asked_dimension is not None:
+            body["dimensions"] = self._asked_dimension
+        said = await self._provider.post("embeddings", body)
+        host = self._provider.host
+        vectors = check_vectors(_sort_by_index(said, len(texts), host), self.dimension, host)
+        return Embedded(vectors, count_of(said, "usage", "prompt_tokens"))
+
+    async def close(self) -> None:
+        await self._provider.close()
+
+
+def _sort_by_index(said: Json, count: int, host: str) -> list[object]:
+    """Return the vectors by their index: servers may answer in the order they were done."""
+    data = said.get("data") if isinstance(said, dict) else None
+    if not isinstance(data, list):
+        raise BadAnswer(f"{host} sent an answer without a list of embeddings")
+    if len(data) != count:
+        raise BadAnswer(f"{host} sent {len(data)} embeddings for {count} texts")
+    found: dict[int, object] = {}
+    for item in data:
+        index = item.get("index") if isinstance(item, dict) else None
+        if type(index) is not int or not 0 <= index < count or index in found:
+            raise BadAnswer(f"{host} sent embeddings whose indices are not 0 to {count - 1}")
+        found[index] = item.get("embedding")
+    return [found[index] for index in range(count)]
+
+
+GEMINI_URL = "https://generativelanguage.googleapis.com"
+GEMINI_KEY_PLACE = "the variable GEMINI_API_KEY"
+MODEL = "gemini-embedding-001"
+
+_TOKENS = 2_048
+_TASKS: dict[Purpose, str] = {"document": "RETRIEVAL_DOCUMENT", "query": "RETRIEVAL_QUERY"}
+
+
+class GeminiEmbeddings:
+    """Implements `EmbeddingService` over `:batchEmbedContents`.
+
+    Vectors of fewer dimensions than the model's own do not have the length one.
+    """
+
+    history_threshold = 0.7
+    code_threshold = 0.3
+    weights = TRANSFORMER
+    multilingual = True
+
+    def __init__(
+        self,
+        key: str | None,
+        model: str = MODEL,
+        *,
+        base_url: str = GEMINI_URL,
+        dimension: int | None = None,
+        max_texts: int = 100,
+        key_place: str = GEMINI_KEY_PLACE,
+        timeout_seconds: float = 120.0,
+    ) -> None:
+        """A `dimension` asks for shorter vectors. Raises SettingsError for an invalid base URL."""
+        self._model = model.removeprefix("models/")
+        self._asked_dimension = dimension
+        self._provider = Provider(base_url, key, "x-goog-api-key: {}", key_place, timeout_seconds)
+        known = self._model == MODEL
+        self.dimension = dimension or (3_072 if known else None)
+        usual = {"generativelanguage.googleapis.com": "gemini"}
+        self.name = format_service_name(self._provider, usual, self._model, self.dimension)
+        self.max_texts = min(max_texts, 100)  # the API refuses more
+        self.max_chars = _TOKENS * CHARS_PER_TOKEN
+        self.usd_per_million_tokens = 0.15 if known else None
+
+    async def request(self, texts: Sequence[str], purpose: Purpose) -> Embedded:
+        wanted: dict[str, Any] = {"model": f"models/{self._model}", "taskType": _TASKS[purpose]}
+        if self._asked_dimension is not None:
+            wanted["outputDimensionality"] = self._asked_dimension
+        requests = [wanted | {"content": {"parts": [{"text": text}]}} for text in texts]
+        path = f"v1beta/models/{quote(self._model, safe='')}:batchEmbedContents"
+        said = await self._provider.post(path, {"requests": requests})
+        host = self._provider.host
+        found = said.get("embeddings") if isinstance(said, dict) else None
+        if not isinstance(found, list):
+            raise BadAnswer(f"{host} sent an answer without a list of embeddings")
+        if len(found) != len(texts):
+            raise BadAnswer(f"{host} sent {len(found)} embeddings for {len(texts)} texts")
+        # They carry no index: the API promises the order of the requests.
+        values = [item.get("values") if isinstance(item, dict) else None for item in found]
+        vectors = check_vectors(values, self.dimension, host)
+        return Embedded(vectors, count_of(said, "usageMetadata", "promptTokenCount"))
+
+    async def close(self) -> None:
+        await self._provider.close()

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from ragforge.adapters.models.known_models import is_on_this_machine
 from ragforge.adapters.models.provided import Limits, ProvidedModel
-from ragforge.adapters.models.windows import is_on_this_machine
 from ragforge.domain.distribution import format_install_command
 from ragforge.errors import ModelMissing
 

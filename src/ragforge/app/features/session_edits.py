@@ -22,8 +22,7 @@ from ragforge.memory.secrets.redact import redact
 from ragforge.processes import open_process
 from ragforge.records import dataclass
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.change import FileEdit, hash_content, read_bytes
-from ragforge.tools.edits.journal import Journal, JournalEntry
+from ragforge.tools.edits.change import FileEdit, Journal, JournalEntry, hash_content, read_bytes
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from ragforge.context.build import ContextBuilder
 from ragforge.domain.text import Json
 
 if TYPE_CHECKING:
-    from ragforge.tools.command.hook_command import HookOutput
+    from ragforge.tools.command.approved import HookOutput
 
 
 def open_agent(project: OpenProject, services: TurnServices, context: ContextBuilder) -> Agent:
@@ -36,8 +36,7 @@ def open_hooks(project: OpenProject) -> Hooks:
     names = tuple(settings.tools.environment.split())
 
     async def run(hook: Hook, payload: Json) -> HookOutput:
-        from ragforge.tools.command.approved import ApprovedCommands
-        from ragforge.tools.command.hook_command import run_hook
+        from ragforge.tools.command.approved import ApprovedCommands, run_hook
 
         confined = ApprovedCommands(str(root.resolve()), "required", names)
         variables = None if hook.sandbox else _select_variables()

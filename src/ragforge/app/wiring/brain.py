@@ -60,7 +60,7 @@ def open_brain(
 
     async def count_words(files: Sequence[str], words: Sequence[str]) -> WordCounts:
         from ragforge.tools.confine import Root
-        from ragforge.tools.count_stems import count_stems
+        from ragforge.tools.scan import count_stems
 
         return await count_stems(Root.at(root), files, words, COUNTING_SECONDS)
 

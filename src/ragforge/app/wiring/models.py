@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from ragforge.adapters.models.windows import is_on_this_machine
+from ragforge.adapters.models.known_models import is_on_this_machine
 from ragforge.config.services import SERVICES, explain_key, find_api_key
 from ragforge.config.settings import LlmSettings, Settings
 from ragforge.domain.chat import WindowShares
@@ -138,14 +138,12 @@ def _open_service(settings: Settings) -> EmbeddingService:
     key = find_api_key(provider)
     if key is None and chosen.base_url is None:
         raise KeyRejected(f"Embeddings of {chosen.model} need a key: {explain_key(provider)}.")
+    from ragforge.adapters.embedders import http
+
     if provider == "openai":
-        from ragforge.adapters.embedders.openai import BASE_URL, OpenAiEmbeddings
-
-        return OpenAiEmbeddings(
-            model, key, base_url=chosen.base_url or BASE_URL, dimension=chosen.dimensions
+        return http.OpenAiEmbeddings(
+            model, key, base_url=chosen.base_url or http.OPENAI_URL, dimension=chosen.dimensions
         )
-    from ragforge.adapters.embedders import gemini
-
-    return gemini.GeminiEmbeddings(
-        key, model, base_url=chosen.base_url or gemini.BASE_URL, dimension=chosen.dimensions
+    return http.GeminiEmbeddings(
+        key, model, base_url=chosen.base_url or http.GEMINI_URL, dimension=chosen.dimensions
     )

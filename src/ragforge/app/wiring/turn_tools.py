@@ -10,8 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ragforge.adapters.web.reader import HttpReader
-from ragforge.adapters.web.search import open_brave, open_searxng, open_tavily
+from ragforge.adapters.web.reader import HttpReader, open_brave, open_searxng, open_tavily
 from ragforge.agent.delegate import (
     AgentFile,
     Delegation,
@@ -39,7 +38,7 @@ from ragforge.records import dataclass
 from ragforge.tools.batch_analyze import make_analyze_tool
 from ragforge.tools.command.approved import ApprovedCommands
 from ragforge.tools.command.run import CommandRunner
-from ragforge.tools.edits.journal import Journal
+from ragforge.tools.edits.change import Journal
 from ragforge.tools.fetch_url import KeepPage, PageFetcher
 from ragforge.tools.mentions import MentionReader
 from ragforge.tools.permission import Permit

@@ -8,8 +8,7 @@ from contextlib import suppress
 
 import typer
 
-from ragforge.cli.exit_codes import FAILED
-from ragforge.cli.guard import run_server
+from ragforge.cli.guard import FAILED, run_server
 from ragforge.cli.loading import GlobalOptions, get_options, load_quietly
 
 MISSING = (

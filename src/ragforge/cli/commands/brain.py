@@ -19,8 +19,7 @@ from ragforge.cli.state import open_code_in, open_here
 from ragforge.cli.trust_questions import require_reading, settle_reading
 from ragforge.domain.code import File, is_web_address
 from ragforge.errors import InputError
-from ragforge.show.console import print_note, print_result, print_table
-from ragforge.show.fields import Fields
+from ragforge.show.console import Fields, print_note, print_result, print_table
 from ragforge.show.project import report_to_json, show_report, show_status, status_to_json
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from ragforge.app.features.configure import set_setting
-from ragforge.cli.help_texts import CommandGroup
 from ragforge.cli.loading import get_current_directory, load
-from ragforge.cli.options import JsonOption, argument
+from ragforge.cli.options import CommandGroup, JsonOption, argument
 from ragforge.show.console import print_note, print_result
 from ragforge.show.settings import format_change, settings_to_json, show_settings
 

@@ -1,10 +1,11 @@
-"""`ragforge connect`, `disconnect` and `hook`: let other agents use this memory."""
+"""`ragforge connect`, `disconnect`, `hook` and `import`: the connection with other agents."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,19 +13,19 @@ import typer
 
 from ragforge.app.features.connections import Connections, format_diff
 from ragforge.app.hook.report import describe_hooks
-from ragforge.cli.commands.imports import import_sessions
-from ragforge.cli.exit_codes import FAILED
+from ragforge.cli.guard import FAILED, INCOMPLETE
 from ragforge.cli.hook import run_hook
 from ragforge.cli.loading import get_current_directory, load
-from ragforge.cli.options import JsonOption, YesOption, argument, flag, option
-from ragforge.cli.state import confirm
+from ragforge.cli.options import JsonOption, YesOption, argument, flag, option, parse_since
+from ragforge.cli.progress import show_progress
+from ragforge.cli.state import confirm, open_here
 from ragforge.errors import InputError
-from ragforge.show.console import print_error, print_json, print_note, sanitise
-from ragforge.show.fields import Fields
-from ragforge.show.imports import import_to_json
+from ragforge.show.console import Fields, print_error, print_json, print_note, sanitise
+from ragforge.show.imports import import_to_json, show_import
 
 if TYPE_CHECKING:
     from ragforge.app.features.connections import Change
+    from ragforge.app.features.imports import ImportProgress, ImportReport
     from ragforge.app.hook.report import HookReport
 
 NamesArgument = Annotated[
@@ -206,3 +207,55 @@ def hook(
 ) -> None:
     """Answer another agent: its call is on standard input."""
     run_hook([*([event] if event else []), "--agent", agent])
+
+
+async def import_(
+    *,
+    agents: list[str] | None = option("--from AGENT", "Only from this agent; may be repeated."),
+    path: Path | None = option("--path PATH", "A transcript, or a folder of them."),
+    since: str | None = option("--since DATE", "Only files changed since a date, or 7d."),
+    dry_run: bool = flag("--dry-run", "Count what would be imported; store nothing."),
+    again: bool = flag("--again", "Read kept transcripts whose files are gone or changed."),
+    as_json: JsonOption = False,
+) -> None:
+    """Import the sessions of other coding agents on this machine."""
+    if again and path is not None:
+        raise InputError("--again reads what RagForge kept, not a path. Leave out --path.")
+    report = await import_sessions(
+        agents or (), path, parse_since(since), dry_run, again=again, quiet=as_json
+    )
+    if as_json:
+        print_json(import_to_json(report))
+    if report.problems:
+        raise typer.Exit(INCOMPLETE)
+
+
+async def import_sessions(
+    agents: Sequence[str],
+    path: Path | None = None,
+    since: datetime | None = None,
+    dry_run: bool = False,
+    *,
+    again: bool = False,
+    quiet: bool = False,
+) -> ImportReport:
+    """Import sessions with a progress bar, and show the report unless `quiet`."""
+    async with open_here(detach=True) as app:
+        imports = app.imports
+        with show_progress() as on_step:
+
+            def on_progress(step: ImportProgress) -> None:
+                on_step(imports.name_agent(step.agent), step.done, step.total)
+
+            if again:
+                report = await imports.run_again(
+                    agents, since, only_look=dry_run, on_progress=on_progress
+                )
+            else:
+                report = await imports.run(
+                    agents, path, since, only_look=dry_run, on_progress=on_progress
+                )
+        if not quiet:
+            names = {agent: imports.name_agent(agent) for agent in report.agents}
+            show_import(report, names, dry_run, again)
+    return report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ragforge.cli.exit_codes import FAILED, INCOMPLETE
+from ragforge.cli.guard import FAILED, INCOMPLETE
 from ragforge.cli.loading import get_current_directory, load
 from ragforge.cli.options import JsonOption, argument, flag
 from ragforge.cli.progress import read_first

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from ragforge.app.features.doctor import diagnose, diagnose_without_settings
-from ragforge.cli.exit_codes import FAILED
+from ragforge.cli.guard import FAILED
 from ragforge.cli.loading import get_current_directory, load
 from ragforge.cli.options import JsonOption, flag
 from ragforge.errors import SettingsError
-from ragforge.show.console import print_result, print_table
-from ragforge.show.fields import Fields
+from ragforge.show.console import Fields, print_result, print_table
 
 if TYPE_CHECKING:
     from ragforge.app.features.doctor import Check

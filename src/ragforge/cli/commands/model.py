@@ -15,8 +15,7 @@ from ragforge.app.wiring.models import choose_model
 from ragforge.cli.loading import get_current_directory, load
 from ragforge.cli.options import JsonOption, argument, flag
 from ragforge.config.services import SERVICES
-from ragforge.show.console import fit_line, open_console, print_json, print_note
-from ragforge.show.fields import Fields
+from ragforge.show.console import Fields, fit_line, open_console, print_json, print_note
 
 if TYPE_CHECKING:
     from ragforge.app.features.model_choice import ModelPlace

@@ -11,9 +11,8 @@ import typer
 
 from ragforge.app.features.permission_rules import Refused, add_rule, check_commands, open_rules
 from ragforge.app.wiring.trust import examine_folder, list_trust
-from ragforge.cli.help_texts import CommandGroup
 from ragforge.cli.loading import get_current_directory, load
-from ragforge.cli.options import JsonOption, YesOption, argument, flag, option
+from ragforge.cli.options import CommandGroup, JsonOption, YesOption, argument, flag, option
 from ragforge.cli.state import confirm
 from ragforge.errors import InputError
 from ragforge.show.console import (
@@ -24,7 +23,7 @@ from ragforge.show.console import (
     print_table,
     sanitise,
 )
-from ragforge.show.trust import (
+from ragforge.show.settings import (
     TRUST_QUESTION,
     decision_to_json,
     format_question,

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ragforge.cli.help_texts import CommandGroup
 from ragforge.cli.loading import get_current_directory, load
-from ragforge.cli.options import JsonOption, flag
+from ragforge.cli.options import CommandGroup, JsonOption, flag
 from ragforge.show.console import open_console, print_json, print_note
 from ragforge.show.mcp_client import NO_SERVERS, format_servers, server_to_json
 

@@ -18,10 +18,9 @@ from ragforge.app.wiring.stores import (
     repair_store,
     vacuum_store,
 )
-from ragforge.cli.exit_codes import FAILED
-from ragforge.cli.help_texts import CommandGroup
+from ragforge.cli.guard import FAILED
 from ragforge.cli.loading import get_current_directory, load
-from ragforge.cli.options import JsonOption, argument, flag, option
+from ragforge.cli.options import CommandGroup, JsonOption, argument, flag, option
 from ragforge.cli.progress import show_progress
 from ragforge.config.store_url import normalise_store_url
 from ragforge.domain.queries import Query

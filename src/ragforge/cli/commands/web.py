@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ragforge.cli.exit_codes import FAILED
-from ragforge.cli.guard import run_server
+from ragforge.cli.guard import FAILED, run_server
 from ragforge.cli.loading import get_current_directory, load
 from ragforge.cli.options import flag, option
 from ragforge.errors import InputError, RagForgeError

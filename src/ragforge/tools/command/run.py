@@ -18,13 +18,17 @@ from ragforge.tools.command.decide import decide, plan_one
 from ragforge.tools.command.environment import GIT_SETTINGS, build_variables, find_program
 from ragforge.tools.command.git.content import check_objects, hide_secrets
 from ragforge.tools.command.git.repository import RepositoryView, build_view, make_folders
-from ragforge.tools.command.paths import WorkingDirectory
+from ragforge.tools.command.paths import WorkingDirectory, leave_out_secrets
 from ragforge.tools.command.pipeline import Capture, PipelineProgram, run_pipeline
 from ragforge.tools.command.plan import NotAllowed, PipelineStep, Refused, Stage
 from ragforge.tools.command.programs.awk import choose_options
-from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, Sandbox, find_sandbox
-from ragforge.tools.command.sandbox.policy import allow_reading
-from ragforge.tools.command.secrets import leave_out_secrets
+from ragforge.tools.command.sandbox.choose import (
+    REQUIRED,
+    Mode,
+    Sandbox,
+    allow_reading,
+    find_sandbox,
+)
 from ragforge.tools.command.xargs import plan_commands, split_names
 from ragforge.tools.confine import Root
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from ragforge.app.features.user_commands import PromptFile, expand_arguments
 from ragforge.errors import InputError, RagForgeError
-from ragforge.tui.commands import changes, configuration, overview, sessions, settings, turns
+from ragforge.show.notes import format_kept
+from ragforge.show.sessions import shorten_id
+from ragforge.tui.commands import changes, overview, sessions, settings
 from ragforge.tui.commands.command import Command
-from ragforge.tui.commands.notes import find_note, keep_note
 from ragforge.tui.commands.settings import find_prompt, list_prompts, use_prompt
 from ragforge.tui.commands.shell import find_shell_command, run_shell_command
 
@@ -70,12 +71,11 @@ async def quit_(terminal: Terminal, argument: str) -> None:
 
 COMMANDS: tuple[Command, ...] = (
     Command("help", "", "All commands and keys", show_help),
-    *turns.COMMANDS,
+    *sessions.TURN_COMMANDS,
     *changes.COMMANDS,
     *sessions.COMMANDS,
     *overview.COMMANDS,
     *settings.COMMANDS,
-    *configuration.COMMANDS,
     Command("verbose", "", "Show the model's reasoning in full, or on one line", verbose),
     Command("quit", "", "Quit", quit_),
 )
@@ -155,3 +155,33 @@ async def handle_input(terminal: Terminal, text: str) -> None:
         text = " ".join(str(error).split()).rstrip(".")
         name = type(error).__name__
         terminal.screen.problem(f"Something unexpected went wrong: {name}: {text}.")
+
+
+NO_TEXT = (
+    "Write what to remember after the #, such as # The tests need Java. "
+    "#! keeps it as a rule, which is part of every request."
+)
+# Several lines are a question, and so is one about #12 or with a heading (##).
+_NOTE = re.compile(r"#(?![#\d])(!?)(.*)")
+
+
+def find_note(text: str) -> tuple[str, bool] | None:
+    """Return the note that an input keeps and whether it is a rule, or None for another input."""
+    found = _NOTE.fullmatch(text.strip())
+    return None if found is None else (found[2].strip(), bool(found[1]))
+
+
+async def keep_note(terminal: Terminal, text: str, is_rule: bool) -> None:
+    """Keep a note of this project, and show what was kept."""
+    if not text:
+        raise InputError(NO_TEXT)
+    notes, screen, session = terminal.app.notes, terminal.screen, terminal.session
+    note = await notes.remember(
+        text, rule=is_rule, conversation=None if session is None else session.uuid
+    )
+    linked = await notes.find_corrections(newer=note, linked=True)
+    doubtful = await notes.find_corrections(newer=note)
+    for line in format_kept(note, linked, doubtful):
+        screen.say(line)
+    screen.say(f"  {note.text}")
+    screen.note(f"ragforge memory forget-note {shorten_id(note.uuid)} deletes it.")

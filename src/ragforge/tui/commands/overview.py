@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from ragforge.domain.instants import begin_of_day
 from ragforge.errors import InputError
-from ragforge.show import hits
+from ragforge.show import hits, mcp_client
 from ragforge.show.calls import format_duration
 from ragforge.show.console import fit_line
 from ragforge.show.notes import show_summaries
 from ragforge.show.project import show_status
+from ragforge.show.sessions import count_turns, name_session
+from ragforge.show.settings import format_trust
 from ragforge.show.store import show_jobs
 from ragforge.show.usage import show_costs
 from ragforge.tui.commands.command import Command
-from ragforge.tui.commands.status import describe_state
+from ragforge.tui.commands.sessions import MEANINGS
+from ragforge.tui.toolbar import format_usage
 
 if TYPE_CHECKING:
     from ragforge.app.features.usage import By
@@ -117,3 +121,27 @@ COMMANDS = (
     Command("agents", "", "The sub-agents that you or the project wrote", agents),
     Command("jobs", "[N|stop N]", "Commands and jobs that run in the background", jobs),
 )
+
+
+async def describe_state(terminal: Terminal) -> dict[str, str]:
+    """Return session, mode, model, store, sandbox, servers and trust, each in a few words."""
+    from ragforge.app.features.doctor import check_sandbox  # only this command needs these
+    from ragforge.app.wiring.trust import examine_folder
+
+    app, session = terminal.app, terminal.session
+    about = "new, no question yet"
+    if session is not None:
+        session = await app.sessions.load(session.uuid)
+        about = f"{name_session(session)}, {count_turns(session)}"
+    sandbox = await asyncio.to_thread(check_sandbox, app.settings, app.project_path)
+    reports = app.servers.list_reports()
+    servers = [f"{one.spec.name} ({mcp_client.describe_state(one)})" for one in reports]
+    return {
+        "Session": about,
+        "Mode": f"{terminal.mode}: {MEANINGS[terminal.mode]}",
+        "Model": f"{app.model or 'none'}  {format_usage(terminal.usage)}".rstrip(),
+        "Store": app.settings.store.url,
+        "Sandbox": sandbox.detail,
+        "Servers": ", ".join(servers) or "none",
+        "Trust": format_trust(await asyncio.to_thread(examine_folder, app.settings, app.cwd)),
+    }

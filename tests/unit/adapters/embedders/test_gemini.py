@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragforge.adapters.embedders.gemini import GeminiEmbeddings
+from ragforge.adapters.embedders.http import GeminiEmbeddings
 from ragforge.errors import BadAnswer, KeyRejected, ModelBusy, ModelUnavailable, RequestRefused
 from tests.fakes.embedding_server import (
     EmbeddingServer,

@@ -10,7 +10,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from ragforge.adapters.embedders.openai import OpenAiEmbeddings
+from ragforge.adapters.embedders.http import OpenAiEmbeddings
 from ragforge.errors import (
     BadAnswer,
     KeyRejected,

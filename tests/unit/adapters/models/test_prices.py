@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ragforge.adapters.models.prices import estimate_price
+from ragforge.adapters.models.known_models import estimate_price
 from ragforge.domain.chat import UsageRecord
 
 genai_prices = pytest.importorskip("genai_prices", reason="no extra with prices is installed")

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from ragforge.adapters.models.failures import find_window
-from ragforge.adapters.models.windows import ask_window, find_known_window, is_on_this_machine
+from ragforge.adapters.models.known_models import ask_window, find_known_window, is_on_this_machine
 from tests.fakes.http_server import Answered, Asked, HttpServer
 
 SERVERS: dict[str, tuple[str, Any]] = {

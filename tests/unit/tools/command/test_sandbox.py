@@ -12,8 +12,12 @@ import pytest
 
 from ragforge.tools.command.run import CommandRunner
 from ragforge.tools.command.sandbox import choose
-from ragforge.tools.command.sandbox.choose import Sandbox, build_bubblewrap_prefix, find_bwrap
-from ragforge.tools.command.sandbox.policy import allow_reading
+from ragforge.tools.command.sandbox.choose import (
+    Sandbox,
+    allow_reading,
+    build_bubblewrap_prefix,
+    find_bwrap,
+)
 
 
 def test_only_the_programs_own_home_can_be_written_and_there_is_no_network() -> None:

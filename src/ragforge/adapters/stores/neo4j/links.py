@@ -21,8 +21,8 @@ from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.domain.code import CodeLinks, CodeReference, FileMention, Touch
 from ragforge.domain.conversations import Message
 from ragforge.domain.kinds import CleanRow, Kind
-from ragforge.domain.rows import encode_mentions, group_links, strengthen
-from ragforge.domain.schema import REFERENCE, SUMMARY, TOUCH
+from ragforge.domain.rows import encode_links, group_links, strengthen
+from ragforge.domain.schema import SUMMARY, TOUCH
 from ragforge.domain.summaries import Summary
 
 MENTION = ("owner_id", "kind", "target_id", "path", "qualified_name", "hash", "how")
@@ -122,12 +122,7 @@ class Neo4jLinks:
         references: Sequence[CodeReference],
         files: Sequence[FileMention] = (),
     ) -> None:
-        redactor = self._database.redactor
-        rows = (
-            encode_mentions(owner_id, files, references, redactor)
-            if kind is SUMMARY
-            else REFERENCE.encode_all(references, redactor, owner_id=owner_id)
-        )
+        rows = encode_links(kind, owner_id, references, files, self._database.redactor)
 
         async def work(tx: Transaction) -> None:
             found = await tx.row(

@@ -18,9 +18,13 @@ from ragforge.adapters.stores.neo4j.cypher import (
 )
 from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter, make_turn_filter
-from ragforge.adapters.stores.neo4j.hybrid_search import WordSearch, match_both
 from ragforge.adapters.stores.neo4j.records import check_own
-from ragforge.adapters.stores.neo4j.vectors import NearestSearch, get_vector_index
+from ragforge.adapters.stores.neo4j.vectors import (
+    NearestSearch,
+    WordSearch,
+    get_vector_index,
+    match_both,
+)
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import Match, TurnMatch, WordMatches
 from ragforge.domain.kinds import Data, Filter, Kind, Row

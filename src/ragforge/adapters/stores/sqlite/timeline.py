@@ -19,8 +19,8 @@ from ragforge.domain.code import CodeLinks, CodeReference, FileMention, Touch
 from ragforge.domain.conversations import Conversation, Message, ToolCall
 from ragforge.domain.instants import to_epoch_ms
 from ragforge.domain.kinds import Kind
-from ragforge.domain.rows import encode_mentions, encode_message, group_links, strengthen
-from ragforge.domain.schema import CONVERSATION, MESSAGE, REFERENCE, SUMMARY, TOUCH
+from ragforge.domain.rows import encode_links, encode_message, group_links, strengthen
+from ragforge.domain.schema import CONVERSATION, MESSAGE, SUMMARY, TOUCH
 from ragforge.domain.summaries import Level, Summary, SummaryFilter, format_summary_for_search
 from ragforge.domain.turns import StoredTurn, TurnCoverage
 from ragforge.ports.search_index import Tokeniser
@@ -205,12 +205,7 @@ class SqliteTimeline:
         references: Sequence[CodeReference],
         files: Sequence[FileMention] = (),
     ) -> None:
-        redactor = self._database.redactor
-        rows = (
-            encode_mentions(owner_id, files, references, redactor)
-            if kind is SUMMARY
-            else REFERENCE.encode_all(references, redactor, owner_id=owner_id)
-        )
+        rows = encode_links(kind, owner_id, references, files, self._database.redactor)
 
         def work(db: Connection) -> None:
             check_own(db, self._database.viewer, kind, owner_id)

@@ -14,11 +14,11 @@ from ragforge.tools.command.paths import (
     WorkingDirectory,
     check_path,
     expand_pattern,
+    holds_secrets,
     quote_short,
     resolve_directory,
 )
 from ragforge.tools.command.plan import GitContent, NotAllowed, Stage, Word
-from ragforge.tools.command.secrets import holds_secrets
 
 _GLOBAL = split_words(
     "--no-pager -P --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs "

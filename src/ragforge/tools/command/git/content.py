@@ -19,9 +19,13 @@ from ragforge.brain.files.secret_files import (
 )
 from ragforge.tools.command.git.check import IS_COMMIT
 from ragforge.tools.command.git.repository import RepositoryView
-from ragforge.tools.command.paths import quote_short
+from ragforge.tools.command.paths import (
+    find_secrets,
+    has_secrets_inside,
+    holds_secrets,
+    quote_short,
+)
 from ragforge.tools.command.plan import GitContent, NotAllowed, Stage, Walk
-from ragforge.tools.command.secrets import find_secrets, has_secrets_inside, holds_secrets
 from ragforge.tools.confine import Root
 
 MAX_EXCLUDED = 1_000
