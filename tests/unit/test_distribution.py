@@ -63,7 +63,7 @@ def test_the_table_of_the_bundled_model_is_part_of_the_package_with_its_origin()
     assert ignored.stdout == "", "what git ignores is left out of a wheel"
     assert sum(file.stat().st_size for file in files) < 40_000_000
     assert targets["wheel"]["packages"] == ["src/ragforge"]
-    assert {"src", "NOTICE"} <= set(targets["sdist"]["include"])
+    assert {"/src", "/NOTICE"} <= set(targets["sdist"]["include"])
     assert "NOTICE" in PROJECT["license-files"]
     for origin in ("WordLlama", "all-MiniLM-L6-v2", "Apache License", "MIT License"):
         assert origin in (ROOT / "NOTICE").read_text("utf-8")
