@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=loadgroup
 export PYTHONDONTWRITEBYTECODE :=
 QUESTION ?= How does a worker keep the lease of a job?
 
-.PHONY: help run test test-all test-fast coverage pytest check format bench campaign neo4j neo4j-stop lock clean
+.PHONY: help run test test-all test-fast coverage pytest check format bench campaign neo4j neo4j-stop lock dist binary installations clean
 
 help: ## Show this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -85,6 +85,20 @@ lock: $(VENV)/.dev ## Choose new versions of all dependencies
 	    $$(sed -nE 's/^([A-Za-z0-9_.-]+)(\[[^]]*\])?==.*/--no-emit-package \1/p' requirements.lock) \
 	    --custom-compile-command "make lock" -c requirements-dev.lock -o src/ragforge/app/locks/$$extra.txt pyproject.toml || exit 1; \
 	done
+
+.cache/release/bin/twine:
+	$(PYTHON) -m venv .cache/release
+	.cache/release/bin/python -m pip install --quiet --disable-pip-version-check \
+	  hatchling twine check-wheel-contents 'pyinstaller>=6.16'
+
+dist: .cache/release/bin/twine ## Build wheel and sdist twice, compare their bytes and check what is in them
+	.cache/release/bin/python -m scripts.distributions
+
+binary: dist ## Build a program for this system that needs no Python
+	.cache/release/bin/python -m scripts.binary
+
+installations: dist ## Install the wheel with pip, uv and pipx into every Python here, and measure it
+	.cache/release/bin/python -m scripts.installations
 
 clean: ## Remove the virtual environment and all caches
 	rm -rf $(VENV) .cache .pytest_cache .mypy_cache .ruff_cache .coverage*

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ragforge.llm.task import InputField, Packing, Task
     from ragforge.tools.function_tool import own_tool
 
-__version__ = "0.1.0"
+__version__ = "0.9.0"
 __all__ = [
     "Answer",
     "App",

@@ -157,17 +157,28 @@ def _resolve_shared(*temporary: str | None) -> frozenset[str]:
 
 
 def find_user_folder(kind: Literal["data", "config"]) -> Path:
-    """Return the user's folder for our data or configuration, where `platformdirs` says it is."""
-    variable, usual = _USER_FOLDERS[kind]
-    given = os.environ.get(variable)
-    base = given or f"{os.environ.get('HOME', '').rstrip('/')}/{usual}"
-    is_plain = sys.platform == "linux" and "ANDROID_ROOT" not in os.environ
-    if is_plain and base.startswith("/") and not base.startswith(f"/{usual}"):
-        return Path(base) / APP_FOLDER
-    import platformdirs  # to load it takes 5 ms, which agents would wait for
+    """Return the user's folder for our data or configuration, as the system has it."""
+    if sys.platform != "linux":
+        import platformdirs
 
-    find = platformdirs.user_data_dir if kind == "data" else platformdirs.user_config_dir
-    return Path(find(APP_FOLDER, appauthor=False))
+        find = platformdirs.user_data_dir if kind == "data" else platformdirs.user_config_dir
+        return Path(find(APP_FOLDER, appauthor=False))
+    variable, usual = _USER_FOLDERS[kind]
+    given = os.environ.get(variable, "")
+    base = given if given.startswith("/") else f"{_find_unix_home()}/{usual}"
+    return Path(base) / APP_FOLDER
+
+
+def _find_unix_home() -> str:
+    home = os.environ.get("HOME", "")
+    if home.startswith("/"):
+        return home.rstrip("/")
+    import pwd  # the variable is missing or useless
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir.rstrip("/")
+    except KeyError:  # a container without this user
+        return ""
 
 
 def find_home() -> Path | None:

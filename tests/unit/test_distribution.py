@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import tomllib
 from pathlib import Path
 
+import pytest
+
+import ragforge
+from ragforge.app.features.extras import LANGUAGES
+from ragforge.brain.languages.table import ROWS, find_language
 from ragforge.domain.distribution import DISTRIBUTION, format_install_command
+from scripts import distributions
 
 ROOT = Path(__file__).parents[2]
 CONFIGURATION = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT = CONFIGURATION["project"]
 TABLE = ROOT / "src" / "ragforge" / "adapters" / "embedders" / "table"
-EXTRA = re.compile(rf"{DISTRIBUTION}\[([\w,]+)\]")
-INSTALLS = re.compile(
-    r"(?:pip|pipx|uv tool|uv pip) install (?:--?[\w-]+ )*'?([\w.-]*ragforge[\w-]*)"
-)
 EXTRAS = set(PROJECT["optional-dependencies"])
 EXTRA = re.compile(rf"{DISTRIBUTION}\[([\w,]+)\]")
 INSTALLS = re.compile(r"(?:pipx?|uv tool|uv pip) install (?:--?[\w-]+ )*'?([\w.-]*ragforge[\w-]*)")
@@ -60,7 +63,7 @@ def test_the_table_of_the_bundled_model_is_part_of_the_package_with_its_origin()
     assert ignored.stdout == "", "what git ignores is left out of a wheel"
     assert sum(file.stat().st_size for file in files) < 40_000_000
     assert targets["wheel"]["packages"] == ["src/ragforge"]
-    assert {"src", "NOTICE"} <= set(targets["sdist"]["include"])
+    assert {"/src", "/NOTICE"} <= set(targets["sdist"]["include"])
     assert "NOTICE" in PROJECT["license-files"]
     for origin in ("WordLlama", "all-MiniLM-L6-v2", "Apache License", "MIT License"):
         assert origin in (ROOT / "NOTICE").read_text("utf-8")
@@ -77,6 +80,51 @@ def test_every_text_that_the_program_reads_is_part_of_the_package() -> None:
 
     ignored = [name for name in shown.stdout.splitlines() if not name.endswith(".pyc")]
     assert ignored == [], "what git ignores is left out of a wheel"
+
+
+def test_every_file_that_names_the_version_names_this_one() -> None:
+    editor = json.loads((ROOT / "editors/vscode/package.json").read_text("utf-8"))
+    plugin = ROOT / "plugins/claude-code/.claude-plugin/plugin.json"
+    named = {PROJECT["version"], editor["version"], json.loads(plugin.read_text())["version"]}
+
+    assert named == {ragforge.__version__}
+    for page in ("acp.md", "compare.md", "terminal.md"):
+        assert ragforge.__version__ in (ROOT / "docs" / page).read_text("utf-8")
+
+
+@pytest.mark.long
+def test_a_build_of_another_copy_at_another_time_has_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        distributions.copy_tracked(tmp_path / name)
+
+    first = distributions.build(tmp_path / "one", tmp_path / "first", "1700000000")
+    for file in (tmp_path / "other").rglob("*"):
+        file.chmod(0o755)
+    second = distributions.build(tmp_path / "other", tmp_path / "second", "1700000000")
+
+    assert first == second
+    assert len(first) == 2
+    for file in (tmp_path / "first").glob("ragforge_agent-*"):
+        assert distributions.find_foreign(distributions.list_names(file)) == []
+
+
+def test_what_belongs_into_no_distribution_is_found() -> None:
+    names = ["ragforge/cli/main.py", "ragforge/x/__pycache__/main.pyc", "a/tests/test_x.py"]
+
+    assert distributions.find_foreign(names) == names[1:]
+
+
+def test_each_grammar_is_required_or_belongs_to_the_extra_of_rare_languages() -> None:
+    required = {re.split(r"[^\w-]", line)[0] for line in PROJECT["dependencies"]}
+    rare = {re.split(r"[^\w-]", line)[0] for line in PROJECT["optional-dependencies"][LANGUAGES]}
+    languages = (find_language(row.name) for row in ROWS)
+    grammars = {one.grammar.partition(":")[0].replace("_", "-") for one in languages if one}
+
+    assert grammars <= required | rare
+    assert rare == {
+        f"tree-sitter-{name}" for name in ("elixir", "haskell", "lua", "scala", "swift", "zig")
+    }
+    assert LANGUAGES in PROJECT["optional-dependencies"]["all"][0]
 
 
 def test_the_bundled_model_needs_no_third_party_package() -> None:

@@ -263,7 +263,7 @@ def find_unknown(words: list[str]) -> str | None:
                 return name
             skips = options[name] and "=" not in word
         elif isinstance(command, TyperGroup):
-            # A line of output such as "ragforge 0.1.0", or a placeholder, is not a command.
+            # A line of output such as "ragforge 0.9.0", or a placeholder, is not a command.
             if not re.fullmatch(r"[a-z][a-z-]+", word):
                 return None
             if word not in command.commands:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ragforge import __version__
 from ragforge.brain.files.atomic_write import replace_file
 from ragforge.connect.agents import EVENTS, NAME, Agent, group_hooks, make_hook_command
 from ragforge.connect.config_file import ConfigFile
@@ -139,7 +140,7 @@ def _decode(data: bytes) -> str:
 
 def make_plugin() -> Mapping[str, str]:
     """Return the files of the plugin, by their paths in its folder."""
-    about = {"name": NAME, "description": DESCRIPTION, "version": "0.1.0"}
+    about = {"name": NAME, "description": DESCRIPTION, "version": __version__}
     market = {
         "name": NAME,
         "owner": {"name": "RagForge"},

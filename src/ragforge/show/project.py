@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from ragforge.app.features.extras import describe_missing_grammars
 from ragforge.show.console import Fields, open_console, print_note, print_table, sanitise
 
 if TYPE_CHECKING:
@@ -122,6 +123,10 @@ def show_report(report: IngestionReport, embedded: int, verbose: bool) -> None:
     )
     if report.exact is not None:
         _note_index(report.exact.source, len(report.exact.fresh), report.exact.stale, verbose)
-    if report.skipped and not verbose:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in report.reasons.items())
-        print_note(f"Left out: {reasons}. --verbose lists them.")
+    reasons = [
+        f"{count:,} {reason}" for reason, count in report.reasons.items() if reason != "no grammar"
+    ]
+    if reasons and not verbose:
+        print_note(f"Left out: {', '.join(reasons)}. --verbose lists them.")
+    if missing := describe_missing_grammars(report.skipped):
+        print_note(missing)

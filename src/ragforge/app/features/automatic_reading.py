@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
+from ragforge.app.features.extras import describe_missing_grammars
 from ragforge.app.features.jobs import Jobs
 from ragforge.app.wiring.brain import name_ingest_kind
 from ragforge.app.wiring.remaining_work import start_detached_reading
@@ -60,8 +61,10 @@ class AutomaticReading:
             if reading is None or (reading.left > FEW_FILES and await self._is_done_elsewhere()):
                 return reading
             async with asyncio.timeout(self.settings.brain.first_reading_seconds):
-                await self.brain.ingest(on_step)
+                report, _ = await self.brain.ingest(on_step)
                 await self._wait_until_settled()
+            if missing := describe_missing_grammars(report.skipped):
+                log.warning("%s", missing)
         except TimeoutError:
             await self.queue()
             return await self.find_reading()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ragforge import errors
+from ragforge.app.features.extras import find_missing_grammars
 from ragforge.app.hook.report import describe_hooks, read_hook_report
 from ragforge.app.wiring import log
 from ragforge.config import Loaded, ProjectFile, Settings
@@ -84,7 +85,7 @@ async def diagnose(loaded: Loaded, cwd: Path, *, deep: bool = False) -> list[Che
         checks += await check_store(settings, open_store, deep=deep)
     else:
         checks += [check_new_store(Path(url))]
-    checks += [check_git(), check_ripgrep(), check_sandbox(settings, cwd)]
+    checks += [check_languages(cwd), check_git(), check_ripgrep(), check_sandbox(settings, cwd)]
     servers = await check_servers(settings, cwd)
     return [*checks, check_chat(settings), await check_embeddings(settings), *servers]
 
@@ -275,6 +276,18 @@ def _explain_late_hooks(deadline_ms: int) -> str:
     if deadline_ms < LONG_DEADLINE_MS:
         return f"Give them more time: ragforge config set hook.deadline_ms {LONG_DEADLINE_MS}"
     return "Something keeps this machine or its store busy. See docs/troubleshooting.md"
+
+
+def check_languages(cwd: Path) -> Check:
+    """Check whether the code of the project can be parsed."""
+    try:
+        missing = find_missing_grammars(cwd)
+    except OSError as error:
+        return Check("languages", "warn", f"{cwd} cannot be listed: {error.strerror}")
+    detail, _, command = missing.partition("; their grammars: ")
+    if missing:
+        return Check("languages", "warn", detail, command)
+    return Check("languages", "ok", "every language of this folder that has a grammar is parsed")
 
 
 def check_git() -> Check:

@@ -29,6 +29,7 @@ SkipReason: TypeAlias = Literal[
     "too many",
     "outline",  # too many scopes for the size of its text, which is stored in chunks
     "costly",  # parsing it took too much time or memory; if only time, its text is in chunks
+    "no grammar",  # that of its language is not installed; its text is in chunks
     "depth",  # what is nested too deeply in it is missing
 ]
 

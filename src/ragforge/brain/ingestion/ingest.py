@@ -8,12 +8,12 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from ragforge.brain.files.compare import PARSED, is_skipped
+from ragforge.brain.files.compare import PARSED, SKIPPED, is_skipped
 from ragforge.brain.files.exclusions import FileLimits, SkipReason
 from ragforge.brain.files.walk import SkippedFile, WantedFiles
 from ragforge.brain.ingestion import progress
 from ragforge.brain.ingestion.progress import FoundChanges, IngestionReport, OnStep
-from ragforge.brain.languages.table import detect_language
+from ragforge.brain.languages.table import detect_language, has_grammar, is_document
 from ragforge.domain.code import NEW, File, FileFilter, Project, make_id
 from ragforge.domain.kinds import STORED, Redactor
 from ragforge.domain.projects import ProjectPlace
@@ -110,8 +110,7 @@ class Ingester:
 
             copier = IndexCopier(self.store, self.holder, on_step)
             copied = await copier.copy(project, place.ids, walked.files)
-        stored = await self.store.records.find(FILE, FileFilter(project.uuid))
-        known = {file.path: file for file in stored}
+        known = await self._load_known(FileFilter(project.uuid))
         paths = [file.path for file in walked.files]
         exact = await self._choose_index(root, project.uuid, scip, paths, known)
         difference = compare(walked.files, known)
@@ -166,8 +165,7 @@ class Ingester:
             return None
         gone = tuple(path for path in named.gone if path in marks)
         wanted = [path for path in (*(file.path for file in named.files), *gone) if path in marks]
-        stored = await self.store.records.find(FILE, FileFilter(uuid, wanted)) if wanted else ()
-        known = {file.path: file for file in stored}
+        known = await self._load_known(FileFilter(uuid, wanted)) if wanted else {}
         difference = Difference(
             compare(named.files, known).suspects,
             gone,
@@ -179,6 +177,16 @@ class Ingester:
         kept = self._find_index(uuid)
         exact = None if kept is None else kept.load()
         return FoundChanges(there, named.skipped, known, difference, marks, exact=exact)
+
+    async def _load_known(self, where: FileFilter) -> dict[str, File]:
+        """Return stored files by path; one whose grammar is new here is to be read again."""
+        known = {file.path: file for file in await self.store.records.find(FILE, where)}
+        again = [
+            path
+            for path, file in known.items()
+            if _is_code_as_text(file) and has_grammar(file.language)
+        ]
+        return known | {path: replace(known[path], state=SKIPPED) for path in again}
 
     async def _bring_up_to_date(
         self,
@@ -271,5 +279,12 @@ def list_left_out(files: Iterable[File]) -> Iterator[SkippedFile]:
     for file in files:
         if is_skipped(file):
             yield SkippedFile(file.path, cast("SkipReason", file.state.partition(": ")[2]))
+        elif _is_code_as_text(file):
+            yield SkippedFile(file.path, "no grammar")
         elif file.language == "text" and detect_language(file.path) not in (None, "text"):
             yield SkippedFile(file.path, "outline")
+
+
+def _is_code_as_text(file: File) -> bool:
+    """Tell whether a file was read without the grammar of its language."""
+    return file.kind == "document" and not is_document(file.language)

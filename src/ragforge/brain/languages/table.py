@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 
 from ragforge.brain.languages.language import Language
 from ragforge.records import dataclass
@@ -151,6 +152,19 @@ def find_family(name: str | None) -> str | None:
     """Return the family of a language, None if its files are not parsed."""
     language = find_language(name)
     return language.names.family if language else None
+
+
+@cache
+def has_grammar(name: str | None) -> bool:
+    """Tell whether a language's files can be parsed here; rare grammars are an extra."""
+    language = find_language(name)
+    return language is not None and find_spec(language.grammar.partition(":")[0]) is not None
+
+
+def lacks_grammar(path: str) -> bool:
+    """Tell whether a file would be parsed if the grammar of its language was installed."""
+    name = detect_language(path)
+    return find_language(name) is not None and not has_grammar(name)
 
 
 def is_manifest(path: str) -> bool:

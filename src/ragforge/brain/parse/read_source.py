@@ -10,7 +10,7 @@ from ragforge.brain.files.beneath import read_bytes
 from ragforge.brain.files.compare import PARSED, mark_skipped
 from ragforge.brain.files.exclusions import SkipReason, check_content, decode
 from ragforge.brain.languages.language import Import
-from ragforge.brain.languages.table import detect_language, find_language, is_document
+from ragforge.brain.languages.table import detect_language, find_language, has_grammar, is_document
 from ragforge.brain.parse.documents import (
     FORMATS,
     NOTEBOOK,
@@ -91,7 +91,8 @@ def read_file(
         path=path,
         hash=found,
         uuid=uuid,
-        kind="document" if is_document(outline.language) else "code",
+        # So a later run with the grammar knows which files to read again.
+        kind="document" if is_document(outline.language) or reduced == "no grammar" else "code",
         language=outline.language,
         size=len(data),
         mtime=mtime,
@@ -155,6 +156,8 @@ def parse(path: str, text: str) -> Outline:
         language = find_language(language.detect_dialect(path, text))
     if language is None:
         return outline_chunks(name, path, text)
+    if not has_grammar(language.name):
+        return replace(outline_chunks(language.name, path, text), reduced="no grammar")
     try:
         return outline_tree(language, path, text)
     except TooCostly:
