@@ -1,4 +1,4 @@
-"""Is it found in any language? MRR of the same questions in English, French and German.
+"""Is it found in any language? MRR of the same questions in six languages.
 
     python -m benchmarks.languages [--repos FOLDER] [--data FOLDER]
 
@@ -6,6 +6,7 @@ Code: 40 questions about three repositories, with the files that answer them
 (`questions/code.json`); a question's reciprocal rank is that of the first hit in one of them.
 Every third question was used to choose; the others were kept for the check. Later came 25
 questions about Django (`questions/django.json`), where it is checked out as for `ingest`.
+In Spanish, Chinese and Japanese they were written before the lexicons of these languages.
 Memory: 24 turns of work on a project, each in English, French and German, and a question about
 each (`questions/memory.json`): all turns in one language, asked in each language.
 """
@@ -38,6 +39,7 @@ from ragforge.search.words.tokenise import WORDS
 
 QUESTIONS = Path(__file__).parent / "questions"
 LANGUAGES = ("english", "french", "german")
+OF_CODE = (*LANGUAGES, "spanish", "chinese", "japanese")
 TOP = 10
 CHOSEN = 3
 """Every third question was used to choose."""
@@ -66,10 +68,10 @@ async def rank_code(root: Path, file: Path, questions: Sequence[Asked]) -> Ranks
     try:
         brain = open_brain(store, root, BundledEmbedder())
         await brain.ingest()
-        found: Ranks = {language: [] for language in LANGUAGES}
+        found: Ranks = {language: [] for language in OF_CODE}
         for question in questions:
             targets = [Target(path) for path in question.files]
-            for language in LANGUAGES:
+            for language in OF_CODE:
                 hits = await brain.search(question.words[language], TOP)
                 places = [Place(h.scope.file, h.scope.start_line, h.scope.end_line) for h in hits]
                 answers = [any(place.answers(target) for target in targets) for place in places]
@@ -134,7 +136,7 @@ def show(name: str, found: Mapping[str, Mapping[str, float]]) -> None:
 
 async def run(chosen: argparse.Namespace, repos: Sequence[Repository], work: Path) -> None:
     questions = load("code")
-    ranks: Ranks = {language: [] for language in LANGUAGES}
+    ranks: Ranks = {language: [] for language in OF_CODE}
     for repo in repos:
         about = [question for question in questions if question.repository == repo.name]
         root = chosen.repos / repo.name / repo.root
@@ -144,8 +146,8 @@ async def run(chosen: argparse.Namespace, repos: Sequence[Repository], work: Pat
     show("code, MRR", results["code"])
     if (django := chosen.repos / BEFORE).is_dir():
         found = await rank_code(django, work / BEFORE, load("django"))
-        results["Django"] = {language: {"all": mean(found[language])} for language in LANGUAGES}
-        print("\nDjango, MRR", {language: mean(found[language]) for language in LANGUAGES})
+        results["Django"] = {language: {"all": mean(found[language])} for language in OF_CODE}
+        print("\nDjango, MRR", {language: mean(found[language]) for language in OF_CODE})
     turns = json.loads((QUESTIONS / "memory.json").read_text("utf-8"))
     for spoken in LANGUAGES:
         results[f"memory in {spoken}"] = summary(await rank_memory(turns, spoken, work / spoken))

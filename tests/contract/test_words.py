@@ -106,9 +106,13 @@ async def test_what_was_said_in_another_language_is_found_in_english(prose: Text
     await prose.put(
         french="Nous avons supprimé les vieux fichiers.",
         german="Wir haben das Passwort in der Datenbank geändert.",
+        chinese="我们把会话保存到缓存里。",
+        japanese="サーバーの再起動が必要です。",
         other="Nothing of the kind was said here.",
     )
     assert await prose.find("where were old files deleted?") == {"french"}
+    assert await prose.find("is the session kept in a cache?") == {"chinese"}
+    assert await prose.find("restart the server") == {"japanese"}
     assert await prose.find("which password did we change") == {"german"}
 
 
@@ -136,11 +140,11 @@ async def test_scripts_without_spaces_are_found_by_their_middle(texts: Texts) ->
         kana="ひらがなで書く",
         thai="ฐานข้อมูลมีปัญหา",
         korean="데이터베이스연결을 고친다",
-        mixed="fix 線路connection now",
+        mixed="fix 線路cable now",
         other="какой-то другой текст",
     )
     wanted = {"数据库": "chinese", "修": "chinese", "接続": "japanese", "がな": "kana"}
-    wanted |= {"ข้อมูล": "thai", "베이스": "korean", "connection": "mixed", "другой": "other"}
+    wanted |= {"ข้อมูล": "thai", "베이스": "korean", "cable": "mixed", "другой": "other"}
     for query, name in wanted.items():
         assert await texts.find(query) == {name}, query
 

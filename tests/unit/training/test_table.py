@@ -10,6 +10,7 @@ from ragforge.domain.code import Scope
 from training.evaluate import measure_ndcg
 from training.mine_code import clean_subject, find_sections, format_bare, take_sentence
 from training.mine_prose import clean, read_catalogue, read_pseudo
+from training.mine_words import propose
 from training.pack import ask
 from training.pieces import Pieces, split_words
 from training.quantise import quantise
@@ -107,3 +108,17 @@ def test_the_gain_of_a_hit_falls_with_its_rank() -> None:
     assert measure_ndcg([4, 2], [{4}]) == 1.0
     assert 0.6 < measure_ndcg([2, 4], [{4}]) < 0.7
     assert measure_ndcg([2, 3], [{4}]) == 0.0
+
+
+def test_the_word_that_goes_with_an_english_one_is_proposed_first() -> None:
+    pairs = [
+        ("打开文件", "Open file"),
+        ("删除文件", "Delete file"),
+        ("打开设置", "Open settings"),
+        ("关闭", "Close"),
+    ]
+
+    found = propose(pairs, {"open", "file"}, "zh", limit=1)
+
+    assert found["file"].keys() <= {"文件", "文", "件"}
+    assert found["open"].keys() <= {"打开", "打", "开"}

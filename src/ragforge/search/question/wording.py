@@ -184,10 +184,10 @@ def _find_terms(question: str, language: str) -> Iterator[Term]:
     # Questions in English need none of these tables.
     from ragforge.search.words.language import get_stop_words
     from ragforge.search.words.lexicon import is_plain, load_lexicon, mark_stems
-    from ragforge.search.words.scripts import split_runs
 
-    said, stop = split_runs(question), get_stop_words(language)
-    meanings = list(load_lexicon(language).find_meanings(said))
+    lexicon, stop = load_lexicon(language), get_stop_words(language)
+    said = lexicon.split(question)
+    meanings = list(lexicon.find_meanings(said))
     place = 0
     while place < len(said):
         here = [meaning for meaning in meanings if meaning.start == place]

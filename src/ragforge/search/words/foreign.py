@@ -49,7 +49,14 @@ umwandeln behandeln verarbeiten entfernen hochladen herunterladen beenden ersetz
 función método clase archivo archivos fichero errores petición carpeta ruta usuario datos eliminar
 borrar añadir crear leer escribir comprobar buscar funciones métodos clases respuesta contraseña
 conexión clave mensaje tarea guardar cargar mostrar ejecutar actualizar validar configuración
-gestión funzione metodo errore errori richiesta cartella percorso utente valore stringa eliminare
+gestión
+objeto objetos módulo módulos código nombre parámetro parámetros excepción excepciones instancia
+atributo atributos línea líneas carácter caracteres cadenas directorio diccionario servidor sesión
+sesiones versión versiones registro registros búsqueda tamaño codificación contenido biblioteca
+árbol solicitud solicitudes peticiones propiedad enlace acceso permisos formulario formularios
+plantilla plantillas proceso hilo bucle señal serializar convertir copiar cambiar generar obtener
+establecer devolver llamar utilizar adivinar cuyo cuya cuyos cuyas nadie ningún después
+funzione metodo errore errori richiesta cartella percorso utente valore stringa eliminare
 cancellare aggiungere creare leggere scrivere aprire inviare controllare cercare funzioni metodi
 risposta connessione elenco chiave messaggio utenti salvare caricare mostrare eseguire aggiornare
 gestione configurazione função arquivo arquivos ficheiro erros requisição pasta caminho usuário

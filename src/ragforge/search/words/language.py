@@ -14,6 +14,7 @@ from ragforge.patterns import compile_on_use
 from ragforge.records import dataclass
 from ragforge.search.words.foreign import ENGLISH
 from ragforge.search.words.scripts import MARKS, fold
+from ragforge.search.words.unspaced import detect_unspaced
 
 LOOKED_AT = 2_000
 """How many characters of a text are examined."""
@@ -38,8 +39,10 @@ def detect_language(text: str, otherwise: str = ENGLISH, min_score: float = 0.0)
     The fewer languages have a word, the more it counts. A text without function words is in the
     `otherwise` language; if its score is not above `least`, it is English.
     """
-    languages = _load_table().languages
     text = text[:LOOKED_AT].lower()
+    if (unspaced := detect_unspaced(text)) is not None:
+        return unspaced
+    languages = _load_table().languages
     scores = dict.fromkeys(
         _load_table().stop_words, 0.0
     )  # of equal scores, the first language is the likeliest

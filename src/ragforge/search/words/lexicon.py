@@ -1,6 +1,6 @@
 """Lexicon: the English meanings of programmers' words in other languages.
 
-`lexicons/` has one hand-written file for each language, read when a text in that language comes.
+`lexicons/` has one file for each language, read when a text in that language comes.
 Words are looked up as written, then by their stem. Phrases have meanings of their own. In languages
 that join words into one, the parts are looked up too.
 """
@@ -18,6 +18,7 @@ from ragforge.records import dataclass
 from ragforge.search.words.foreign import ENGLISH, MARK, may_be_foreign
 from ragforge.search.words.language import detect_language, get_stop_words, stem_word
 from ragforge.search.words.scripts import fold, split_runs
+from ragforge.search.words.unspaced import UNSPACED, Segmenter, detect_unspaced
 
 GERMAN, DUTCH = "german", "dutch"
 _ENDINGS = {GERMAN: ("test", "ten", "te", "et", "t"), DUTCH: ("den", "ten", "de", "te", "d", "t")}
@@ -112,6 +113,14 @@ class Lexicon:
         self._firsts = {key[0] for key in self._phrases}
         self._in_english = {meaning for _, english in entries for meaning in english}
         self._parts_known = lru_cache(_REMEMBERED)(self._look_up_parts)
+        self._segmenter: Segmenter | None = None
+        if language in UNSPACED:
+            self._segmenter = Segmenter({*self._stop, *(word for word, _ in plain)}, language)
+
+    def split(self, text: str) -> list[str]:
+        """Return the words of a text in this language."""
+        said = split_runs(text)
+        return said if self._segmenter is None else self._segmenter.split(said)
 
     def find_meanings(self, said: Sequence[str]) -> Iterator[PhraseMeaning]:
         """Yield the meanings of a text's words that are in the lexicon."""
@@ -249,21 +258,29 @@ def list_extra_words(text: str, english: Callable[[str], list[str]]) -> Iterator
     mostly = detect_language(text)
     min_score = FOREIGN_LINE if mostly == ENGLISH else 0.0
     for line in text[:MAX_CHARS].splitlines():
-        if mostly == ENGLISH and not may_be_foreign(
-            split_ascii_runs(line) if line.isascii() else split_runs(line)
+        if (
+            mostly == ENGLISH
+            and not may_be_foreign(split_ascii_runs(line) if line.isascii() else split_runs(line))
+            and detect_unspaced(line) is None
         ):
             continue
         language = detect_language(line, mostly, min_score)
         if language != ENGLISH:
-            said = split_runs(line)
+            lexicon = load_lexicon(language)
+            said = lexicon.split(line)
             yield from mark_stems(said, language)
-            for meaning in load_lexicon(language).find_meanings(said):
+            for meaning in lexicon.find_meanings(said):
                 for word in meaning.english[:INDEXED_MEANINGS]:
                     yield from english(word)
 
 
 def mark_stems(said: Sequence[str], language: str) -> Iterator[str]:
-    """Yield the marked stems of the words, without function words and identifiers."""
+    """Yield the marked stems of the words, without function words and identifiers.
+
+    Languages without spaces have none: their words are indexed as pairs of characters.
+    """
+    if language in UNSPACED:
+        return
     for word in drop_function_words(said, get_stop_words(language)):
         if is_plain(word):
             yield from (f"{MARK}{stem}"[:MAX_WORD_CHARS] for stem in stem_word(word, language))

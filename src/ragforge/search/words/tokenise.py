@@ -33,7 +33,7 @@ _FILLERS = frozenset(
 class Words:
     """The tokeniser of every store."""
 
-    version = "4"
+    version = "5"
 
     def document(self, text: str) -> str:
         """Return the words to index, separated by spaces."""
@@ -48,7 +48,7 @@ class Words:
         text = text[:MAX_DOCUMENT_CHARS]
         runs = _split_runs(text)
         words = "".join(map(self._indexed.__getitem__, runs))
-        if may_hold_foreign(runs):
+        if may_hold_foreign(runs) or _holds_unspaced(text):
             from ragforge.search.words import lexicon
 
             words += "".join(
@@ -160,11 +160,19 @@ def _split_runs(text: str) -> list[bytes] | list[str]:
 
 def _detect_language(text: str, runs: Iterable[str]) -> str:
     """Return the language of a text, given with its runs. English needs no table."""
-    if not may_be_foreign(map(str.lower, runs)):
+    if not may_be_foreign(map(str.lower, runs)) and not _holds_unspaced(text):
         return ENGLISH
     from ragforge.search.words.language import detect_language
 
     return detect_language(text)
+
+
+def _holds_unspaced(text: str) -> bool:
+    if text.isascii():
+        return False
+    from ragforge.search.words.unspaced import holds_unspaced
+
+    return holds_unspaced(text)
 
 
 def _decode(run: str | bytes) -> str:

@@ -88,6 +88,8 @@ async def test_a_question_about_what_is_done_finds_what_does_it(
         ("vider le panier", "api2/cart.py"),
         ("den Warenkorb leeren", "api2/cart.py"),
         ("qué hace el carrito vacío", "api2/cart.py"),
+        ("怎么清空购物车", "api2/cart.py"),
+        ("価格の一覧から値段を探す", "shop/prices.py"),
     ],
 )
 async def test_a_question_in_another_language_finds_english_code(
