@@ -11,6 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ragforge.adapters.arrays import Bits, Floats, Ints, NDArray, np, parse_numbers
+from ragforge.adapters.stores.sqlite.packed_vectors import unpack_all
 from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter
 
 WHOLE_DIMENSIONS = 512
@@ -114,9 +115,7 @@ class Matrix:
 
     def _add(self, batch: list[tuple[int, int, bytes]]) -> None:
         ids, owners, data = zip(*batch, strict=True)
-        vectors = _normalise(
-            np.frombuffer(b"".join(data), "<f4").reshape(len(batch), self._dimension)
-        )
+        vectors = _normalise(unpack_all(data, self._dimension))
         start, end = self._count, self._count + len(batch)
         self._make_room(end)
         self._ids[start:end] = ids
@@ -195,9 +194,8 @@ class Matrix:
         statement = """SELECT id, data FROM vector
                        WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"""
         found: dict[int, bytes] = dict(db.execute(statement, (str(ids.tolist()),)))
-        vectors = np.frombuffer(b"".join(found.values()), "<f4")
         held = rows[np.isin(ids, list(found))]  # both in the order of ids
-        return held, _normalise(vectors.reshape(len(found), self._dimension))
+        return held, _normalise(unpack_all(list(found.values()), self._dimension))
 
 
 def _multiply_rows(vectors: Floats, rows: Ints, query: Floats) -> Floats:
