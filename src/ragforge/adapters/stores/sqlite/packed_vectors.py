@@ -18,6 +18,8 @@ _LARGEST = (127, 126, 125)
 """The largest multiple in a vector, whose rounding is not known."""
 _END = b"\0"
 _ENDS = len(_END) + 4
+_ROUNDING = 5e-7
+"""How far the length of a vector of float32 numbers may be from 1 that was made 1."""
 
 
 def pack(vectors: Sequence[bytes]) -> list[bytes]:
@@ -52,13 +54,25 @@ def unpack(stored: bytes) -> bytes:
 
 
 def unpack_all(stored: Sequence[bytes], dimension: int) -> Floats:
-    """Return stored vectors as rows of float32."""
+    """Return the directions of stored vectors: rows of float32 at length 1."""
     from ragforge.adapters.arrays import np
 
     if all(len(one) == dimension + _ENDS for one in stored):
-        rows = np.frombuffer(b"".join(stored), "i1").reshape(len(stored), -1)
-        steps = rows[:, :4].copy().view("<f4")
-        vectors: Floats = rows[:, 4:-1] * steps
-        return vectors
+        multiples = np.frombuffer(b"".join(stored), "i1").reshape(len(stored), -1)[:, 4:-1]
+        rows = multiples.astype("f4")
+        rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+        return rows
     joined = b"".join(map(unpack, stored))
-    return np.frombuffer(joined, "<f4").reshape(len(stored), dimension)
+    return normalise(np.frombuffer(joined, "<f4").reshape(len(stored), dimension))
+
+
+def normalise(vectors: Floats) -> Floats:
+    """Return vectors at length 1."""
+    from ragforge.adapters.arrays import np
+
+    # In float64: the squares of float32 numbers may be too large or too small for float32.
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    if np.abs(norms - 1.0).max(initial=0.0) < _ROUNDING:
+        return vectors  # as most models make them
+    unit: Floats = (vectors / norms[:, None]).astype(np.float32)
+    return unit
