@@ -278,7 +278,7 @@ async def test_a_file_of_which_nothing_is_left_is_named_and_not_the_copy_that_wa
     assert not (tmp_path / "saved.db").exists()
 
 
-@pytest.mark.parametrize("table", ["message", "conversation", "turn", "scope_text", "job"])
+@pytest.mark.parametrize("table", ["message", "conversation", "turn", "file_text", "job"])
 async def test_a_deep_look_notices_damage_wherever_it_is(tmp_path: Path, table: str) -> None:
     path = tmp_path / "store.db"
     store = await open_sqlite(path, WORDS, REDACTOR)

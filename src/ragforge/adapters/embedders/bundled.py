@@ -47,6 +47,12 @@ Sums of that many fit into 32 bits: a number has 7 of them, a scale 15, a count 
 """
 
 
+_MULTIPLES = 127
+"""The largest multiple of one number that a vector has: so each number fits into a byte."""
+_STEP = 256
+"""That number has eight significant bits: its multiples are float32 numbers."""
+
+
 INSIDE = "##"
 """Begins every piece that is not the first of its word."""
 _WORD = compile_on_use(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
@@ -150,7 +156,8 @@ class StaticTable:
     def units(self, texts: Sequence[bytes]) -> Iterator[bytes | None]:
         """Yield for each text's pieces, two bytes a piece, their sum at length 1.
 
-        It is little-endian float32, or None where the sum has no direction.
+        Its numbers are rounded so that each fits into a byte. It is little-endian float32, or None
+        where the sum has no direction.
         """
         if len(texts) <= _FEW and sys.modules.get("numpy") is None:
             return self._units_plainly(texts)
@@ -172,7 +179,11 @@ class StaticTable:
                 chosen = np.take(rows, pieces, axis=0, mode="clip")
                 total[:] = np.add.reduce(chosen, axis=0, dtype=np.int32)
         lengths = np.sqrt(np.einsum("ij,ij->i", totals, totals))
-        units = (totals / np.where(lengths, lengths, 1.0)[:, None]).astype("<f4")
+        largest = np.abs(totals).max(axis=1, initial=0.0)
+        significands, exponents = np.frexp(largest / np.where(lengths, lengths, 1.0) / _MULTIPLES)
+        steps = np.ldexp(np.ceil(significands * _STEP) / _STEP, exponents)
+        units = totals / np.where(lengths, lengths * steps, 1.0)[:, None]
+        units = ((np.rint(units) + 0.0) * steps[:, None]).astype("<f4")  # and no -0.0
         for unit, length in zip(units, lengths.tolist(), strict=True):
             yield unit.tobytes() if length else None
 
@@ -200,7 +211,7 @@ class StaticTable:
                     vectors.append([count * scale * number for number in row])
                 total = [sum(column) for column in zip(*vectors, strict=True)]
                 length = math.sqrt(sum(number * number for number in total))
-                unit = [number / length for number in total] if length else []
+                unit = _round(total, length) if length else []
                 yield struct.pack(f"<{len(unit)}f", *unit) if length else None
 
     @cached_property
@@ -208,6 +219,13 @@ class StaticTable:
         from ragforge.adapters.arrays import np
 
         return np.load(self._rows, mmap_mode="r"), np.load(self._scales)
+
+
+def _round(total: Sequence[int], length: float) -> list[float]:
+    """Return the numbers of a vector at length 1, each rounded to a multiple of one number."""
+    significand, exponent = math.frexp(max(map(abs, total)) / length / _MULTIPLES)
+    step = math.ldexp(math.ceil(significand * _STEP) / _STEP, exponent)
+    return [round(number / (length * step)) * step for number in total]
 
 
 def _find_first(file: BinaryIO) -> int:

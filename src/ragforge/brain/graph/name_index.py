@@ -194,7 +194,7 @@ class NameIndex:
 
     def get_view(self, target: Target) -> FileView:
         """Return the view of the file that a definition is in."""
-        view = self.find_view(target[0])
+        view = self._views.get(target[0]) or self.find_view(target[0])
         assert view is not None
         return view
 

@@ -154,9 +154,10 @@ class Values:
                 continue
             places = [(view.path, number)] if is_function else self._list_fields(view, number)
             for path, place in places:
-                origins = dict(self._index.get_view((path, place)).definitions[place].origins)
-                if name in origins and path == view.path:
-                    return place, origins[name]
+                if path == view.path:
+                    for bound, origin in view.definitions[place].origins:
+                        if bound == name:
+                            return place, origin
         return None
 
     def _list_fields(self, view: FileView, number: int) -> Sequence[Target]:

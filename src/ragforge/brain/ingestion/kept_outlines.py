@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from ragforge.brain.languages.language import Import
 from ragforge.brain.parse.outline import Definition, Outline, make_scope_ids
@@ -22,6 +23,7 @@ from ragforge.domain.text import Json
 from ragforge.private_files import open_private
 from ragforge.records import dataclass
 
+_Fields: TypeAlias = list[list[Any]]
 _RELATED = tuple(name for name in Definition.__match_args__ if name not in ("docstring", "text"))
 _IMPORTED = Import.__match_args__
 _NAME = re.compile(r"[\w.]{,19}|[A-Za-z_.]*")
@@ -46,7 +48,10 @@ class KeptOutlines:
             for file in files
             if file.parsed is not None and file.outline is not None
         ]
-        lines = [json.dumps(row) for row in rows if self._is_clean(row)]
+        texts = set[str]().union(*map(_list_doubtful, rows))
+        if not self.redactor.is_clean(texts):
+            rows = [row for row in rows if self._is_clean(row)]
+        lines = map(json.dumps, rows)
         with suppress(OSError), open_private(self.place) as kept:
             kept.write("".join(f"{line}\n" for line in lines))
 
@@ -71,8 +76,7 @@ class KeptOutlines:
             self.place.unlink()
 
     def _is_clean(self, row: list[Json]) -> bool:
-        texts = {text for text in _list_texts(row) if not _NAME.fullmatch(text)}
-        return self.redactor.is_clean(texts) or self.redactor.redact(row) is row
+        return self.redactor.is_clean(_list_doubtful(row)) or self.redactor.redact(row) is row
 
 
 def _encode(file: File, outline: Outline) -> list[Json]:
@@ -100,11 +104,16 @@ def _freeze(value: Any) -> Any:
     return tuple(map(_freeze, value)) if isinstance(value, list) else value
 
 
-def _list_texts(row: list[Json]) -> Iterator[str]:
-    waiting: list[Json] = [row]
-    while waiting:
-        for one in cast(Sequence[Json], waiting.pop()):
-            if isinstance(one, str):
-                yield one
-            elif isinstance(one, (list, tuple)):
-                waiting.append(one)
+def _list_doubtful(row: list[Json]) -> set[str]:
+    """Return the texts of a row that are more than a name, each once."""
+    path, _, _, definitions, imports = cast(tuple[str, Any, Any, _Fields, _Fields], row)
+    texts = {path}
+    lists = set[tuple[Any, ...]]()
+    for fields in (*definitions, *imports):
+        texts.update(value for value in fields if isinstance(value, str))
+        lists.update(value for value in fields if isinstance(value, tuple))
+    while lists:
+        items = set(chain.from_iterable(lists))
+        lists = {item for item in items if isinstance(item, tuple)}
+        texts.update(item for item in items if isinstance(item, str))
+    return {text for text in texts if not _NAME.fullmatch(text)}

@@ -41,6 +41,8 @@ _GENERIC = re.compile(r"[\w:]<[\w(&]")
 _MEMBER_SIGN = re.compile(r"^@@?")
 _CHAIN = re.compile(rf"{_NAME}(?:\(\))?(?:\.{_NAME}[!?]?(?:\(\))?)*")
 _GUESSED = frozenset(("var", "auto", "let", "val", "dynamic", "any", "Any", "object", "Object"))
+_NO_NAME = frozenset(("", *"\"'`0123456789([{-+!~.,/"))
+"""What an expression begins with that is more than names and calls: most literals."""
 _UNWRAPPING = re.compile(
     r"\.(?:await|unwrap|expect|clone|as_ref|as_mut|to_owned|unwrap_or_default)(?:\(\))?(?=\.|$)"
 )
@@ -111,6 +113,8 @@ def read_value(text: str) -> str:
     if len(text) > MAX_VALUE_CHARS:
         return ""
     text = _PREFIX.sub("", text.strip())
+    if text[:1] in _NO_NAME:
+        return ""
     plain = strip_brackets(text, "<") if _GENERIC.search(text) else text
     plain = strip_brackets(plain, "(", "()").rstrip("?!")
     plain = strip_brackets(plain, "{", "{}").replace("(){}", "()").replace("{}", "()")
@@ -126,6 +130,8 @@ def drop_unwrapping(chain: str) -> str:
 
 def strip_brackets(text: str, kinds: str, mark: str = "") -> str:
     """Return the text with a mark in place of brackets of these kinds and what is in them."""
+    if not any(kind in text for kind in kinds):
+        return text
     kept: list[str] = []
     depth = position = 0
     for bracket in _BRACKETS.finditer(text):

@@ -128,11 +128,13 @@ def is_too_dense(outline: Outline, text: str) -> bool:
         return True
     is_document = any(found.type == SECTION for found in outline.definitions)
     each = SECTION_CHARS if is_document else SCOPE_CHARS
-    ends = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
+    ends = list(accumulate(map(len, text.split("\n")), initial=0))  # without the ends of lines
     lines = len(ends) - 1
     chars = sum(
-        ends[min(found.end_line, lines)]
-        - ends[min(found.start_line - 1, lines)]
+        ends[last := min(found.end_line, lines)]
+        - ends[first := min(found.start_line - 1, lines)]
+        + last
+        - first
         + len(found.qualified_name)
         + len(found.signature)
         + len(found.docstring)

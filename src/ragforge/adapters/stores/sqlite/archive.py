@@ -16,6 +16,8 @@ from ragforge.adapters.stores.sqlite import (
     vectors,
 )
 from ragforge.adapters.stores.sqlite.database import SqliteDatabase
+from ragforge.adapters.stores.sqlite.file_texts import PLACES
+from ragforge.adapters.stores.sqlite.packed_vectors import unpack
 from ragforge.adapters.stores.sqlite.records import is_own_note
 from ragforge.adapters.stores.sqlite.relations import add_directories
 from ragforge.adapters.stores.sqlite.sql import Connection, as_json
@@ -33,11 +35,6 @@ _JOB = """key, kind, payload, iif(status = 'running', 'pending', status) AS stat
   run_after, run_after_ms, created_at, error, owner, machine"""
 _BOOKMARK = "bookmark:"
 _BOOKMARKS = f"(SELECT * FROM meta WHERE name >= '{_BOOKMARK}' AND name < 'bookmark;')"
-
-_TEXTS = ", ".join(
-    f"(SELECT t.{name} FROM scope_text t WHERE t.id = o.id) AS {name}"
-    for name in ("source", "search_text")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +59,12 @@ _KEYS = {
 }
 """The columns that identify records without a uuid."""
 _SPECIAL: dict[RecordKind, _Source] = {
-    "scope": _Source("scope o", f"o.*, {_TEXTS}, {vectors.MADE_OF} AS embedding_hash"),
-    "relation": _Source(
-        "relation", "kind, source, target, project_id", ("source", "kind", "target")
+    "scope": _Source(  # in files: their texts are read and written together
+        scope_rows.TABLES,
+        f"{scope_rows.STORED}, {vectors.MADE_OF} AS embedding_hash",
+        ("o.file_id", "o.uuid"),
     ),
+    "relation": _Source(relations.TABLES, relations.COLUMNS, ("r.source", "r.kind", "r.target")),
     "branch": _Source(
         "branch",
         order=("source", "target"),
@@ -77,7 +76,7 @@ _SPECIAL: dict[RecordKind, _Source] = {
     "job": _Source("job", _JOB, ("id",)),
     "bookmark": _Source(_BOOKMARKS, order=("name",)),
 }
-_INTERNAL = ("id", "covered_by")
+_INTERNAL = ("id", "covered_by", *PLACES)
 
 
 def _list_sources(kind: RecordKind, with_data: bool = True) -> list[_Source]:
@@ -210,6 +209,8 @@ def _complete(db: Connection, kind: RecordKind, row: Row) -> Row:
         del row["project_id"]
     elif kind == "summary":
         row["covers"] = [str(turn) for turn in summary_rows.read_covered(db, row["uuid"])]
+    elif kind == "vector" and row["data"] is not None:
+        row["data"] = unpack(row["data"])
     elif kind == "bookmark":
         row["name"] = row["name"].removeprefix(_BOOKMARK)
     for name in {"success", "summary_trimmed", "link_pending", "is_rule"} & row.keys():
@@ -313,15 +314,20 @@ class _Writing:
             add_directories(self._db, project_id, [row["path"] for row in files])
 
     def write_scopes(self, _: RecordKind, rows: list[CleanRow]) -> None:
-        statement = "SELECT project_id FROM file WHERE uuid = ?"
+        statement = """SELECT uuid, project_id FROM file
+                       WHERE uuid IN (SELECT value FROM json_each(?))"""
+        wanted = as_json({row["file_id"] for row in rows})
+        projects: dict[str, str] = dict(self._db.execute(statement, (wanted,)))
+        found: defaultdict[str, list[CleanRow]] = defaultdict(list)
         for row in rows:
-            project_id = self._db.value(statement, (row["file_id"],)) or ""
-            scope_rows.restore(self._db, project_id, row, self._tokeniser)
+            found[projects.get(row["file_id"], "")].append(row)
+        for project_id, some in found.items():
+            scope_rows.restore(self._db, project_id, some, self._tokeniser)
 
     def write_relations(self, _: RecordKind, rows: list[CleanRow]) -> None:
-        for project_id, found in group_by(rows, "project_id").items():
-            edges = [Relation(row["kind"], row["source"], row["target"]) for row in found]
-            relations.add(self._db, project_id, edges)
+        relations.add(
+            self._db, [Relation(row["kind"], row["source"], row["target"]) for row in rows]
+        )
 
     def write_vectors(self, _: RecordKind, rows: list[CleanRow]) -> None:
         keys = {one.name: one.key for one in list_embedded()}

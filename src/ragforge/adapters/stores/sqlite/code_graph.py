@@ -146,9 +146,9 @@ class SqliteCodeGraph:
         return await self._database.read(work)
 
     async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
-        statement = """
+        statement = f"""
             SELECT f.path, count(*) FROM file f JOIN relation r
-              ON r.target = f.uuid AND r.kind = 'IMPORTS'
+              ON r.target = f.id AND r.kind = {relation_rows.IMPORTS}
             WHERE f.project_id = ? AND f.path IN (SELECT value FROM json_each(?))
             GROUP BY f.path"""
         bindings = (project_id, as_json(paths))
@@ -239,7 +239,7 @@ class SqliteCodeGraph:
         def work(db: Connection) -> None:
             _check_project(db, project_id)
             relation_rows.remove(db, project_id, paths)
-            relation_rows.add(db, project_id, clean)
+            relation_rows.add(db, clean)
             set_column(db, project_id, "state", states)
 
         await self._database.write(work)
@@ -303,6 +303,7 @@ def _replace(db: Connection, project_id: str, encoded: EncodedFiles, tokeniser: 
         db.upsert("file", row, ["uuid"])
     ids = [row["uuid"] for row in changed]
     if changed:
+        relations.remove(db, project_id, [row["path"] for row in changed])
         _drop(db, ids, [scope["uuid"] for scope in scopes])
     scope_rows.put(db, project_id, scopes, scope_rows.read_of_files(db, ids), tokeniser)
     add_directories(db, project_id, [row["path"] for row in new])
@@ -315,10 +316,11 @@ def _find_known(db: Connection, project_id: str, paths: Sequence[str]) -> dict[s
 
 
 def _drop(db: Connection, file_ids: Sequence[str], kept: Sequence[str]) -> None:
-    """Delete the outgoing relations of files, and their scopes except those that are kept."""
+    """Delete the scopes of files except those that are kept."""
     files = "file_id IN (SELECT value FROM json_each(?))"
-    db.execute(f"DELETE FROM relation WHERE {files}", (as_json(file_ids),))
     db.execute(
         f"DELETE FROM scope WHERE {files} AND uuid NOT IN (SELECT value FROM json_each(?))",
         (as_json(file_ids), as_json(kept)),
     )
+    without = "NOT EXISTS (SELECT 1 FROM scope o WHERE o.file_id = file_text.file_id)"
+    db.execute(f"DELETE FROM file_text WHERE {files} AND {without}", (as_json(file_ids),))

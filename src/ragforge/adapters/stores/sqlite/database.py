@@ -39,7 +39,7 @@ LOG_BYTES = SHRINK_PAGES * PAGE_BYTES
 APPLICATION_ID = 0x52464747
 """Tells a RagForge store from any other SQLite file."""
 
-SCHEMA = 25
+SCHEMA = 26
 """The number of the newest schema: that of the last step, and of `schema.sql`."""
 
 

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ragforge.adapters.arrays import Bits, Floats, Ints, NDArray, np, parse_numbers
+from ragforge.adapters.stores.sqlite.packed_vectors import normalise, unpack_all
 from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter
 
 WHOLE_DIMENSIONS = 512
@@ -21,8 +22,6 @@ GATHER_SHARE = 3
 """If fewer than one row in this many is chosen, copying those is cheaper than scoring all."""
 KEPT_ROWS = 4_096
 LOADED_TOGETHER = 1_024
-ROUNDING = 5e-7
-"""How far the length of a vector of float32 numbers may be from 1 that was made 1."""
 GATHERED_ROWS = 256
 """How many rows are copied at a time: what stays in the processor's cache is not written out."""
 
@@ -114,9 +113,7 @@ class Matrix:
 
     def _add(self, batch: list[tuple[int, int, bytes]]) -> None:
         ids, owners, data = zip(*batch, strict=True)
-        vectors = _normalise(
-            np.frombuffer(b"".join(data), "<f4").reshape(len(batch), self._dimension)
-        )
+        vectors = unpack_all(data, self._dimension)
         start, end = self._count, self._count + len(batch)
         self._make_room(end)
         self._ids[start:end] = ids
@@ -142,7 +139,7 @@ class Matrix:
 
         With `owners`, only those take part.
         """
-        query = _normalise(np.frombuffer(data, "<f4").reshape(1, -1))[0]
+        query = normalise(np.frombuffer(data, "<f4").reshape(1, -1))[0]
         rows = None if owners is None else self._rows_of(owners)
         if self._whole is None:
             rows, vectors = self._read_stored(
@@ -195,9 +192,8 @@ class Matrix:
         statement = """SELECT id, data FROM vector
                        WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"""
         found: dict[int, bytes] = dict(db.execute(statement, (str(ids.tolist()),)))
-        vectors = np.frombuffer(b"".join(found.values()), "<f4")
         held = rows[np.isin(ids, list(found))]  # both in the order of ids
-        return held, _normalise(vectors.reshape(len(found), self._dimension))
+        return held, unpack_all(list(found.values()), self._dimension)
 
 
 def _multiply_rows(vectors: Floats, rows: Ints, query: Floats) -> Floats:
@@ -210,15 +206,6 @@ def _multiply_rows(vectors: Floats, rows: Ints, query: Floats) -> Floats:
         np.take(vectors, chosen, axis=0, out=held, mode="clip")  # without another copy
         np.matmul(held, query, out=products[start : start + len(chosen)])
     return products
-
-
-def _normalise(vectors: Floats) -> Floats:
-    # In float64: the squares of float32 numbers may be too large or too small for float32.
-    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
-    if np.abs(norms - 1.0).max(initial=0.0) < ROUNDING:
-        return vectors  # as most models make them
-    unit: Floats = (vectors / norms[:, None]).astype(np.float32)
-    return unit
 
 
 def _to_bits(vectors: Floats) -> Bits:

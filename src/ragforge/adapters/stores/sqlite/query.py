@@ -13,9 +13,11 @@ from typing import Any
 
 import apsw
 
+from ragforge.adapters.stores.sqlite import relations
 from ragforge.adapters.stores.sqlite.database import open_for_reading
 from ragforge.adapters.stores.sqlite.failures import translate_errors
-from ragforge.adapters.stores.sqlite.scope_rows import pick_columns
+from ragforge.adapters.stores.sqlite.file_texts import FUNCTIONS
+from ragforge.adapters.stores.sqlite.scope_rows import TABLES, pick_columns
 from ragforge.adapters.stores.sqlite.sql import Connection
 from ragforge.domain.code import RELATION_KINDS, SECTION, WHOLE_FILES
 from ragforge.domain.queries import Query, QueryResult, ResultSize, Value
@@ -44,7 +46,7 @@ def _pick(columns: Iterable[str], table: str, where: str = "") -> str:
 
 def _pick_scopes(condition: str) -> str:
     names = pick_columns((*SCOPE, "project_id"))
-    return f"SELECT {names} FROM main.scope o JOIN main.scope_text t ON t.id = o.id {condition}"
+    return f"SELECT {names} FROM {TABLES} {condition}"
 
 
 _NODES: Mapping[str, str] = {
@@ -66,8 +68,7 @@ _NODES: Mapping[str, str] = {
     "Scope": _pick_scopes(f"WHERE o.type <> '{SECTION}'"),
     "WholeFile": _pick_scopes(f"WHERE o.type IN {WHOLE_FILES}"),
     "MarkdownSection": _pick_scopes(f"WHERE o.type = '{SECTION}'"),
-    "ExternalLibrary": "SELECT DISTINCT target AS name FROM main.relation"
-    " WHERE kind = 'USES_LIBRARY'",
+    "ExternalLibrary": relations.LIBRARIES,
     "CodeReference": _pick(REFERENCE, "reference"),
     "CodeMention": _pick(
         ("owner_id", "kind", "target_id", "path", "qualified_name", "hash", "how"), "mention"
@@ -75,10 +76,7 @@ _NODES: Mapping[str, str] = {
     "EmbeddingModel": _pick(("name", "dimension"), "model"),
 }
 
-_RELATIONS: dict[str, str] = {
-    kind: f"SELECT source, target, project_id FROM main.relation WHERE kind = '{kind}'"
-    for kind in RELATION_KINDS
-}
+_RELATIONS: dict[str, str] = {kind: relations.format_edges(kind) for kind in RELATION_KINDS}
 _CREATED = re.compile(r"CREATE TEMP VIEW (\w+) AS\n(.*?);\n", re.DOTALL)
 _OTHERS = _CREATED.findall(Path(__file__).with_name("views.sql").read_text("utf-8"))
 
@@ -164,7 +162,7 @@ def _authorise(
     if action in _ALLOWED:
         return apsw.SQLITE_OK
     if action == apsw.SQLITE_FUNCTION and second not in _FORBIDDEN_FUNCTIONS:
-        return apsw.SQLITE_OK
+        return apsw.SQLITE_OK if second not in FUNCTIONS or view in VIEWS else apsw.SQLITE_DENY
     if action == apsw.SQLITE_READ and (
         view in VIEWS
         or first in VIEWS

@@ -292,7 +292,8 @@ CREATE TABLE directory (
 ) STRICT;
 
 CREATE TABLE file (
-  uuid       TEXT PRIMARY KEY,
+  id         INTEGER PRIMARY KEY,
+  uuid       TEXT NOT NULL UNIQUE,
   project_id TEXT NOT NULL REFERENCES project (uuid) ON DELETE CASCADE,
   path       TEXT NOT NULL,
   name       TEXT NOT NULL,
@@ -320,30 +321,36 @@ CREATE TABLE scope (
   endLine        INTEGER NOT NULL,
   signature      TEXT NOT NULL,
   docstring      TEXT NOT NULL,
-  hash           TEXT NOT NULL
+  hash           TEXT NOT NULL,
+  source_from    INTEGER NOT NULL DEFAULT 0,
+  source_to      INTEGER NOT NULL DEFAULT 0,
+  search_from    INTEGER,
+  search_to      INTEGER
 ) STRICT;
 CREATE INDEX scope_by_file ON scope (file_id, startLine);
 CREATE INDEX scope_by_path ON scope (project_id, file, type);
 CREATE INDEX scope_by_name ON scope (project_id, name);
 CREATE INDEX scope_by_qualified_name ON scope (project_id, qualified_name);
 
-CREATE TABLE scope_text (
-  id     INTEGER PRIMARY KEY REFERENCES scope (id) ON DELETE CASCADE,
-  source TEXT NOT NULL,
-  search_text TEXT
+-- The texts of a file's scopes, compressed: see file_texts.py.
+CREATE TABLE file_text (
+  file_id TEXT PRIMARY KEY REFERENCES file (uuid) ON DELETE CASCADE ON UPDATE CASCADE,
+  data    BLOB NOT NULL
 ) STRICT;
 
+CREATE TABLE library (
+  id   INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+
+-- Kinds have numbers: see relations.py. Up to 3 they are between scopes, then from files.
 CREATE TABLE relation (
-  kind       TEXT NOT NULL,
-  source     TEXT NOT NULL,
-  target     TEXT NOT NULL,
-  project_id TEXT NOT NULL REFERENCES project (uuid) ON DELETE CASCADE,
-  file_id    TEXT NOT NULL REFERENCES file (uuid) ON DELETE CASCADE ON UPDATE CASCADE,
+  source INTEGER NOT NULL,
+  kind   INTEGER NOT NULL,
+  target INTEGER NOT NULL,
   PRIMARY KEY (source, kind, target)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX relation_by_target ON relation (target, kind);
-CREATE INDEX relation_by_file ON relation (file_id);
-CREATE INDEX relation_by_project ON relation (project_id);
 
 -- Vectors
 
@@ -449,10 +456,16 @@ CREATE TRIGGER scope_gone AFTER DELETE ON scope BEGIN
   DELETE FROM scope_words WHERE rowid = old.id AND old.type <> 'section';
   DELETE FROM section_words WHERE rowid = old.id AND old.type = 'section';
   DELETE FROM vector WHERE kind = 'scope' AND owner = old.id;
-  DELETE FROM relation WHERE source = old.uuid OR target = old.uuid;
+  DELETE FROM relation WHERE source = old.id AND kind < 4;
+  DELETE FROM relation WHERE target = old.id AND kind < 4;
 END;
 CREATE TRIGGER file_gone AFTER DELETE ON file BEGIN
-  DELETE FROM relation WHERE source = old.uuid OR target = old.uuid;
+  DELETE FROM relation WHERE source = old.id AND kind >= 4;
+  DELETE FROM relation WHERE target = old.id AND kind = 4;
+END;
+CREATE TRIGGER project_gone AFTER DELETE ON project BEGIN
+  DELETE FROM library
+  WHERE NOT EXISTS (SELECT 1 FROM relation WHERE target = library.id AND kind = 5);
 END;
 CREATE TRIGGER vector_gone AFTER DELETE ON vector BEGIN
   UPDATE meta SET value = value + 1 WHERE name = 'vectors_deleted';

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 
 from ragforge.adapters.stores.sqlite import vectors, words
+from ragforge.adapters.stores.sqlite.file_texts import PLACES, READ, place_texts
 from ragforge.adapters.stores.sqlite.sql import Connection, as_json
 from ragforge.domain.code import SECTION
 from ragforge.domain.kinds import CleanRow, Row
@@ -14,10 +15,11 @@ from ragforge.domain.schema import SCOPE
 from ragforge.errors import DuplicateId
 from ragforge.ports.search_index import Tokeniser
 
-TABLES = "scope o JOIN scope_text t ON t.id = o.id"
+TABLES = "main.scope o CROSS JOIN main.file_text t ON t.file_id = o.file_id"
 _ELSEWHERE = {
-    "source": "t.source",
-    "search_text": "t.search_text",
+    "source": f"{READ}(t.data, o.source_from, o.source_to) AS source",
+    "search_text": f"""iif(o.search_from IS NULL, NULL,
+        {READ}(t.data, o.search_from, o.search_to)) AS search_text""",
     "embedding_hash": f"{vectors.MADE_OF} AS embedding_hash",
 }
 
@@ -30,23 +32,34 @@ def pick_columns(names: Iterable[str]) -> str:
 SCOPES = f"SELECT {pick_columns(SCOPE.read)} FROM {TABLES}"
 """Reads scopes by their columns."""
 
-_STORED = f"SELECT o.*, t.source, t.search_text FROM {TABLES}"
+STORED = f"o.*, {pick_columns(('source', 'search_text'))}"
+"""All columns of scopes, with their texts, as they are read from `TABLES`."""
+_STORED = f"SELECT {STORED} FROM {TABLES}"
 _OWN = (
     *("uuid", "file_id", "project_id", "name", "qualified_name", "type", "file", "language"),
     *("startLine", "endLine", "signature", "docstring", "hash"),
+    *PLACES,
 )
 _SET = ", ".join(f"{name} = ?" for name in _OWN)
 _own = itemgetter(*_OWN)
-_sources = itemgetter("source", "search_text")
 _words = itemgetter("name", "qualified_name", "type", "file", "signature", "docstring")
 
 
-def restore(db: Connection, project_id: str, row: CleanRow, tokeniser: Tokeniser) -> None:
-    """Store a scope, whether it is known or not. Raises DuplicateId if it is another file's."""
-    known = db.row(f"{_STORED} WHERE o.uuid = ?", (row["uuid"],))
-    if known is not None and known["file_id"] != row["file_id"]:
-        raise DuplicateId("scope", row["uuid"])
-    put(db, project_id, [row], {} if known is None else {row["uuid"]: known}, tokeniser)
+def restore(
+    db: Connection, project_id: str, rows: Sequence[CleanRow], tokeniser: Tokeniser
+) -> None:
+    """Store some scopes of files, whether they are known or not.
+
+    Raises DuplicateId if one is known as another file's.
+    """
+    statement = """SELECT o.uuid FROM json_each(?) given CROSS JOIN scope o
+                   ON o.uuid = given.value ->> 0 AND o.file_id <> given.value ->> 1"""
+    elsewhere = db.value(statement, (as_json((row["uuid"], row["file_id"]) for row in rows),))
+    if elsewhere is not None:
+        raise DuplicateId("scope", elsewhere)
+    known = read_of_files(db, {row["file_id"] for row in rows})
+    all_of_files = known | {row["uuid"]: row for row in rows}
+    put(db, project_id, [CleanRow(row) for row in all_of_files.values()], known, tokeniser)
 
 
 def read_of_files(db: Connection, file_ids: Iterable[str]) -> dict[str, Row]:
@@ -62,33 +75,30 @@ def put(
     known: Mapping[str, Row],
     tokeniser: Tokeniser,
 ) -> None:
-    """Store scopes, of which some are known; what is the same already is left alone.
+    """Store all scopes of some files, of which some are known.
 
-    What they were embedded from is the store's to know. Words come last: a statement on
-    another table between two of theirs has all of the new words written to the file.
+    What is the same already is left alone. What they were embedded from is the store's to know.
+    Words come last: a statement on another table between two of theirs has all of the new words
+    written to the file.
     """
     rows = [CleanRow({**row, "project_id": project_id}) for row in rows]
+    texts = place_texts(rows)
     new = [row for row in rows if row["uuid"] not in known]
     free = 1 + (db.value("SELECT max(id) FROM scope") or 0)
     for rowid, row in enumerate(new, free):
         row["id"] = rowid
-    moved, rewritten, reworded = [], [], []
+    moved, reworded = [], []
     for row in rows:
         if (old := known.get(row["uuid"])) is not None:
             row["id"] = old["id"]
             if _own(old) != _own(row):
                 moved.append(row)
-            if _sources(old) != _sources(row):
-                rewritten.append(row)
             if _words(old) != _words(row) or get_indexed_text(old) != get_indexed_text(row):
                 reworded.append(row)
     db.insert_many("scope", ("id", *_OWN), new)
     update = f"UPDATE scope SET {_SET} WHERE id = ?"
     db.executemany(update, [(*_own(row), row["id"]) for row in moved])
-    db.executemany(
-        "INSERT OR REPLACE INTO scope_text VALUES (?, ?, ?)",
-        map(itemgetter("id", "source", "search_text"), [*new, *rewritten]),
-    )
+    db.executemany("INSERT OR REPLACE INTO file_text VALUES (?, ?)", texts)
     _forget_words(db, [row["id"] for row in reworded])
     _index(db, [*new, *reworded], tokeniser)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import apsw
 
+from ragforge.adapters.stores.sqlite.file_texts import add_functions
 from ragforge.domain.kinds import CleanRow, Kind, Row
 from ragforge.domain.schema import LISTS
 from ragforge.domain.text import check_text
@@ -20,6 +21,10 @@ EMPTY = "[]"
 
 class Connection(apsw.Connection):
     """A connection with the few statements that every table needs, over rows as mappings."""
+
+    def __init__(self, filename: str, **options: Any) -> None:
+        super().__init__(filename, **options)
+        add_functions(self)
 
     def rows(self, statement: str, bindings: Any = ()) -> Iterator[Row]:
         """Yield the rows of a query as mappings, with lists as lists."""

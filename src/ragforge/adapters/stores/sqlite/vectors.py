@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter, mul
 from typing import TYPE_CHECKING, Any
 
+from ragforge.adapters.stores.sqlite.packed_vectors import pack, unpack
 from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter, as_json
 from ragforge.adapters.stores.sqlite.visibility import hides_any
 from ragforge.domain.kinds import CleanRow
@@ -39,7 +40,7 @@ def put(
     """
     new = dict(vectors)
     models: dict[tuple[str, int], int] = {}
-    check(list(new.values()))
+    data = check_and_pack(list(new.values()))
     for vector in new.values():
         key = vector.model, vector.dimension
         if key not in models:
@@ -51,8 +52,8 @@ def put(
     db.executemany(
         "INSERT INTO vector (kind, owner, model, data, hash) VALUES (?, ?, ?, ?, ?)",
         [
-            (kind, owner, models[v.model, v.dimension], v.data, hashes[owner] if hashes else None)
-            for owner, v in new.items()
+            (kind, owner, models[v.model, v.dimension], stored, hashes[owner] if hashes else None)
+            for (owner, v), stored in zip(new.items(), data, strict=True)
         ],
     )
 
@@ -84,20 +85,21 @@ def copy_of_same_scopes(
     return set(found)
 
 
-def check(vectors: Sequence[Vector]) -> None:
-    """Raise InvalidVector if one of them cannot be compared with others.
+def check_and_pack(vectors: Sequence[Vector]) -> list[bytes]:
+    """Return vectors as they are stored. Raise InvalidVector if one cannot be compared with others.
 
     Many are looked at together: one by one that takes as long as storing them.
     """
-    if len(vectors) > CHECKED_TOGETHER:
+    data = [vector.data for vector in vectors]
+    if len(vectors) > CHECKED_TOGETHER and len({(v.model, len(v.data)) for v in vectors}) == 1:
         from ragforge.adapters.stores.sqlite.matrix import have_directions
 
-        if len({(v.model, len(v.data)) for v in vectors}) == 1 and have_directions(
-            [vector.data for vector in vectors]
-        ):
-            vectors = vectors[:1]  # the name of their model is left to check
+        if have_directions(data):
+            vectors[0].check()  # the name of their model is left to check
+            return pack(data)
     for vector in vectors:
         vector.check()
+    return data
 
 
 def remove(db: Connection, kind: str, owner: int) -> None:
@@ -141,7 +143,7 @@ def _sort_plainly(
     length = math.hypot(*asked)
     scored = []
     for *shown, data in rows:
-        numbers = Vector(vector.model, data).values()
+        numbers = Vector(vector.model, unpack(data)).values()
         cosine = sum(map(mul, asked, numbers)) / (length * math.hypot(*numbers))
         if (score := (1 + cosine) / 2) >= min_score:
             scored.append((*shown, score))
