@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from ragforge.agent.events import Noticed
 from ragforge.agent.permissions import HOOK_DECISION
 from ragforge.domain.text import Json, shorten
+from ragforge.domain.turns import Answer
 from ragforge.errors import Declined, RagForgeError
 from ragforge.llm.calls import Tool
 from ragforge.memory.context_tags import fence, make_mark
@@ -20,7 +21,6 @@ from ragforge.tools.permission import PermissionRequest, Permit
 
 if TYPE_CHECKING:
     from ragforge.agent.environment import TurnEnvironment
-    from ragforge.domain.turns import Answer
     from ragforge.tools.command.hook_command import HookOutput  # most users have no hooks
 
 log = logging.getLogger(__name__)

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragforge.brain.files.atomic_write import replace_file
 from ragforge.connect.agents import EVENTS, NAME, Agent, group_hooks, make_hook_command
 from ragforge.connect.config_file import ConfigFile
 from ragforge.connect.ledger import Ledger
 from ragforge.errors import InputError
+from ragforge.private_files import replace_file
 from ragforge.records import dataclass
 from ragforge.resources import read_resource
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.domain.authors import AGENT
+from ragforge.domain.conversations import AGENT
 from ragforge.domain.text import to_text
 from ragforge.show.console import fit_line, open_console, print_note, sanitise
 from ragforge.show.fields import Fields

@@ -7,8 +7,8 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ragforge.domain import authors
-from ragforge.domain.conversations import SHORT_ID
+from ragforge.domain import conversations
+from ragforge.domain.conversations import SHORT_ID, name_other_agent
 from ragforge.errors import ConversationNotFound
 from ragforge.show.console import fit_line, open_console, print_note, print_table, sanitise
 from ragforge.show.fields import Fields, round_score
@@ -73,7 +73,7 @@ def describe_session(conversation: Conversation, width: int) -> str:
 
 def name_other(author: str | None, viewer: str | None) -> str:
     """Return the name of an author, empty if it is the viewer, who is given by the key."""
-    return fit_line(authors.name_other(author, viewer), 40)
+    return fit_line(conversations.name_other(author, viewer), 40)
 
 
 def show_sessions(
@@ -92,7 +92,7 @@ def show_sessions(
         columns.insert(1, "Author")
         for row, author in zip(rows, others, strict=True):
             row.insert(1, author)
-    agents = [authors.name_other_agent(line.conversation.agent) for line in lines]
+    agents = [name_other_agent(line.conversation.agent) for line in lines]
     if any(agents):
         columns.insert(1, "Agent")
         for row, agent in zip(rows, agents, strict=True):
@@ -152,7 +152,7 @@ def show_similar(
             head.append(f"  {sanitise(about.cwd)}", style="dim")
         if other := name_other(about.author, viewer):
             head.append(f"  {other}", style="magenta")
-        if agent := authors.name_other_agent(about.agent):
+        if agent := name_other_agent(about.agent):
             head.append(f"  {fit_line(agent, 40)}", style="magenta")
         head.append(f"  {fit_line(about.title or NO_TITLE, WIDEST)}", style="bold")
         out.print(head)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ragforge.domain.authors import name_other_agent
 from ragforge.domain.code import TOUCH_KINDS
+from ragforge.domain.conversations import name_other_agent
 from ragforge.show.console import fit_line, open_console, sanitise
 from ragforge.show.fields import Fields
 from ragforge.show.sessions import NO_TITLE, session_to_json, shorten_id

@@ -15,7 +15,7 @@ from ragforge.adapters.embedders.http import (
 )
 from ragforge.domain.vectors import TRANSFORMER
 from ragforge.errors import BadAnswer
-from ragforge.ports.embedder import Embedded, Purpose
+from ragforge.ports.models import Embedded, Purpose
 
 BASE_URL = "https://generativelanguage.googleapis.com"
 KEY_PLACE = "the variable GEMINI_API_KEY"

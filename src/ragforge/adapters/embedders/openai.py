@@ -18,7 +18,7 @@ from ragforge.adapters.embedders.http import (
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import TRANSFORMER
 from ragforge.errors import BadAnswer
-from ragforge.ports.embedder import Embedded, Purpose
+from ragforge.ports.models import Embedded, Purpose
 from ragforge.records import dataclass
 
 BASE_URL = "https://api.openai.com/v1"

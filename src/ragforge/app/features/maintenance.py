@@ -16,7 +16,7 @@ from ragforge.errors import InputError
 from ragforge.jobs.worker import POLL_SECONDS, Worker
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import Embedder
 from ragforge.records import dataclass
 
 PAGE = 200

@@ -8,9 +8,13 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ragforge.app.features.sessions import HasId, Sessions
-from ragforge.domain.authors import name_other_agent
 from ragforge.domain.code import Touch
-from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
+from ragforge.domain.conversations import (
+    Conversation,
+    ConversationFilter,
+    MemoryFilter,
+    name_other_agent,
+)
 from ragforge.domain.hits import HistoryHit
 from ragforge.domain.instants import now
 from ragforge.domain.notes import Note, NoteFilter

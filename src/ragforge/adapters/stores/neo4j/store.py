@@ -19,8 +19,7 @@ from ragforge.adapters.stores.neo4j.work import Neo4jJobs, Neo4jLocks
 from ragforge.domain.conversation_bundle import Bundle, clean_bundle
 from ragforge.domain.kinds import Redactor
 from ragforge.ports.search_index import Tokeniser
-from ragforge.ports.store import Health, Record, RecordKind, Store, check_writer
-from ragforge.ports.work import ReindexProgress
+from ragforge.ports.store import Health, Record, RecordKind, ReindexProgress, Store, check_writer
 
 
 async def open_neo4j(
