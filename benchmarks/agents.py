@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.measure import peak_memory_mb, save
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.domain.authors import Identity
+from ragforge.domain.conversations import Identity
 from ragforge.domain.projects import ProjectPlace
 from ragforge.memory.importer.files import Importer, ImportReport
 from ragforge.memory.secrets.redactor import REDACTOR

@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks.measure import peak_memory_mb, save
 from ragforge.app.wiring.stores import open_store
 from ragforge.config.settings import Settings
-from ragforge.domain.authors import Identity
+from ragforge.domain.conversations import Identity
 from ragforge.domain.projects import ProjectPlace
 from ragforge.memory.importer.files import Importer, ImportReport
 from ragforge.transcripts.sources import SOURCES

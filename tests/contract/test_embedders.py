@@ -12,9 +12,9 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.embedders.http import GeminiEmbeddings, OpenAiEmbeddings
 from ragforge.adapters.embedders.local import LocalTransformer
 from ragforge.domain.vectors import Vector
+from ragforge.llm.ask import Meter
 from ragforge.llm.embedding import RemoteEmbedder
-from ragforge.llm.spend import Meter
-from ragforge.ports.embedder import Embedder, EmbeddingService
+from ragforge.ports.models import Embedder, EmbeddingService
 from tests.fakes.embedding_server import EmbeddingServer
 from tests.fakes.hostile import HOSTILE, NOT_UNICODE
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.domain.authors import Identity
-from ragforge.domain.conversations import ConversationFilter
+from ragforge.domain.conversations import ConversationFilter, Identity
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.code.traces import read_edits

@@ -44,6 +44,8 @@ from ragforge.ports.code_graph import CodeGraph
 from ragforge.ports.search_index import Found, SearchIndex
 from ragforge.ports.store import (
     Archive,
+    JobQueue,
+    LockStore,
     RecordKind,
     Records,
     Store,
@@ -51,7 +53,6 @@ from ragforge.ports.store import (
     list_record_kinds,
 )
 from ragforge.ports.timeline import Timeline
-from ragforge.ports.work import JobQueue, LockStore
 from tests.fakes.authors import ANN, ANN_KEY, BOB, BOB_KEY, HOUR, MACHINE, talk
 from tests.fakes.builders import (
     MODEL,

@@ -15,9 +15,8 @@ from ragforge.app.application import App
 from ragforge.app.features.sessions import Sessions
 from ragforge.app.opening import open_app
 from ragforge.config.layers import load_settings
-from ragforge.domain.authors import Identity
 from ragforge.domain.code import CodeFilter, Relation, ScopeFilter
-from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.conversations import Identity, MemoryFilter
 from ragforge.domain.notes import NoteFilter
 from ragforge.domain.passages import PassageFilter
 from ragforge.domain.projects import ProjectPlace

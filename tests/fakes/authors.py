@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from ragforge.domain.authors import Visibility
 from ragforge.domain.chat import UsageRecord
+from ragforge.domain.conversations import Visibility
 from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, SUMMARY, TURN, USAGE
 from ragforge.domain.transcripts import TranscriptCursor
 from ragforge.domain.work import Holder, NewJob

@@ -16,7 +16,7 @@ from ragforge.domain.code import Directory, File, Relation, Scope
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import Embedder
 from ragforge.ports.store import Store
 from ragforge.search.words.tokenise import WORDS
 from tests.fakes.code import count_missing, list_directories, list_files, list_scopes, relations_of

@@ -27,8 +27,7 @@ from ragforge.memory.summaries.by_model import ModelSummariser
 from ragforge.memory.summaries.condense import Condenser
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.memory.summaries.summarise import ExtractiveSummariser, Summariser
-from ragforge.ports.chat import ChatModel
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import ChatModel, Embedder
 from ragforge.ports.store import Store
 from tests.fakes.builders import SHOP, assistant, conversation, tool_call, tool_result, user
 

@@ -16,8 +16,7 @@ from ragforge.adapters.stores.sqlite import work
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.app.features.sessions import Sessions
 from ragforge.domain import instants
-from ragforge.domain.authors import Identity
-from ragforge.domain.conversations import Message
+from ragforge.domain.conversations import Identity, Message
 from ragforge.domain.instants import now
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import CONVERSATION

@@ -19,13 +19,13 @@ import pytest
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.app import open_app
 from ragforge.app.wiring.projects import recognise
-from ragforge.brain.files.atomic_write import replace_file
 from ragforge.cli import main
 from ragforge.cli.guard import FAILED
 from ragforge.config import Settings
 from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import InputError, StoreUnavailable
 from ragforge.memory.secrets.redactor import REDACTOR
+from ragforge.private_files import replace_file
 from ragforge.search.words.tokenise import WORDS
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import FileEdit, apply_change

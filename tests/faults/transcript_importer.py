@@ -6,7 +6,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from ragforge.domain.authors import Identity
+from ragforge.domain.conversations import Identity
 from ragforge.domain.projects import ProjectPlace
 from ragforge.memory.importer.files import Importer, ImportReport
 from ragforge.ports.store import Store

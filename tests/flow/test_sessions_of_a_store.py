@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.app.features.sessions import Sessions
-from ragforge.domain.authors import Identity
+from ragforge.domain.conversations import Identity
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import AmbiguousId, ConversationNotFound, InputError

@@ -10,7 +10,7 @@ import pytest
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.brain.files import exclusions
 from ragforge.brain.files.compare import is_skipped
-from ragforge.brain.files.secret_files import (
+from ragforge.brain.files.exclusions import (
     HEAD_BYTES,
     MARKS,
     has_secret_content,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from ragforge.agent.events import Noticed
 from ragforge.agent.permissions import HOOK_DECISION
 from ragforge.domain.text import Json, shorten
+from ragforge.domain.turns import Answer
 from ragforge.errors import Declined, RagForgeError
 from ragforge.llm.calls import Tool
 from ragforge.memory.context_tags import fence, make_mark

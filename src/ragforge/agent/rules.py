@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from ragforge.brain.files.atomic_write import replace_file
 from ragforge.domain.text import Json
 from ragforge.errors import BadPattern, InputError
 from ragforge.mcp_client.pool import BETWEEN
-from ragforge.private_files import make_private_folder
+from ragforge.private_files import make_private_folder, replace_file
 from ragforge.records import dataclass
 from ragforge.tools.command.started import list_programs, matches_program
 from ragforge.tools.globs import compile_glob, is_wild

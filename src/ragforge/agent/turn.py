@@ -45,10 +45,9 @@ from ragforge.errors import (
     RequestRefused,
     SpendCapReached,
 )
-from ragforge.llm.ask import ChatClient
+from ragforge.llm.ask import ChatClient, Meter
 from ragforge.llm.fit import drop_images, has_images, says_no_images
 from ragforge.llm.loop import ToolLoop
-from ragforge.llm.spend import Meter
 from ragforge.memory.record import Recorder, record_usage
 from ragforge.records import dataclass
 from ragforge.tools.images import read_named_images

@@ -28,7 +28,7 @@ from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.summaries import Level
 from ragforge.errors import StoreError
 from ragforge.folders import find_project
-from ragforge.llm.spend import Meter
+from ragforge.llm.ask import Meter
 from ragforge.memory.embed import enqueue_missing
 from ragforge.memory.record import Recorder
 from ragforge.memory.search.turns import MemorySearch

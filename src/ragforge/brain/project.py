@@ -16,8 +16,11 @@ from ragforge.brain.ingestion.embed import embed_scopes
 from ragforge.brain.ingestion.progress import IngestionReport, IngestionStep, OnStep
 from ragforge.domain.code import NEW, File, FileFilter, ProjectFilter
 from ragforge.domain.hits import SMALL_TALK, RelevantHits
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import FILE, PROJECT
 from ragforge.errors import InputError, ModelError
+from ragforge.ports.models import Embedder
+from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.search.words.tokenise import WORDS
 
@@ -27,10 +30,7 @@ if TYPE_CHECKING:
     from ragforge.brain.search.documents import DocumentHit
     from ragforge.brain.search.unread import Unread
     from ragforge.brain.status import FirstReading, ProjectStatus
-    from ragforge.domain.projects import ProjectPlace
     from ragforge.ports.code_graph import CodeGraph
-    from ragforge.ports.embedder import Embedder
-    from ragforge.ports.store import Store
     from ragforge.ports.web import WebPage
 
 SEMANTIC_LIMIT = 100

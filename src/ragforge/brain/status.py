@@ -10,21 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.brain.files.compare import PARSED, compare, count_changed, quick_check
-from ragforge.brain.files.walk import walk
+from ragforge.brain.files.walk import FoundFile, walk
 from ragforge.brain.ingestion import progress
 from ragforge.brain.ingestion.embed import format_embedded_state
 from ragforge.brain.ingestion.ingest import Ingester
-from ragforge.domain.code import FileFilter, ScopeFilter
+from ragforge.domain.code import FileFilter, Reading, ScopeFilter
 from ragforge.domain.schema import FILE, SCOPE
 from ragforge.domain.work import Lock
+from ragforge.ports.search_index import CountWords
+from ragforge.ports.store import ReindexProgress
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
-    from ragforge.brain.files.walk import FoundFile
     from ragforge.brain.search.unread import Unread
-    from ragforge.domain.code import Reading
-    from ragforge.ports.search_index import CountWords
-    from ragforge.ports.work import ReindexProgress
 
 LARGE = 5_000
 """In a project of this many files, only the newest ones are compared."""

@@ -20,9 +20,9 @@ from ragforge.config.dotted_keys import (
     list_keys,
     list_sections,
     nest,
+    read_settings,
     resolve_key,
 )
-from ragforge.config.environment import read_settings
 from ragforge.config.files import find_project_file, find_user_file, read_file
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import check_inside, is_server, normalise_store_url
@@ -202,7 +202,7 @@ def _merge(given: list[_Given], wrong: list[str]) -> tuple[dict[str, object], di
         try:
             value = _check(item, field)
             if item.by_project and item.key == HOOKS and HOOKS in values:
-                value = add_project_hooks(cast(Any, values[HOOKS]), cast(Any, value))
+                value = add_project_hooks(cast("Any", values[HOOKS]), cast("Any", value))
             values[item.key] = value
             origins[item.key] = item.origin
         except ValidationError:
@@ -246,7 +246,7 @@ def _check(item: _Given, field: FieldInfo) -> object:
     if item.key == HOOKS:
         return check_hooks(item.value, by_project=item.by_project, as_text=item.as_text)
     given = add_provider(item.value) if item.key == "embeddings.model" else item.value
-    adapter: TypeAdapter[object] = TypeAdapter(cast(Any, Annotated[field.annotation, field]))
+    adapter: TypeAdapter[object] = TypeAdapter(cast("Any", Annotated[field.annotation, field]))
     if item.as_text:
         value = adapter.validate_strings(given)
     else:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragforge.config.agent_settings import read_entry, read_section
-from ragforge.config.environment import PREFIX
+from ragforge.config.dotted_keys import PREFIX
 from ragforge.config.files import read_text
 from ragforge.config.services import SEARCH_KEYS, SERVICES
 from ragforge.config.settings import ServerSettings

@@ -35,13 +35,6 @@ def describe_flat_key(origin: str, key: str) -> str:
     return f"{origin}: write {key!r} as nested sections: {nested}"
 
 
-def describe_unknown_variable(name: str, known: list[str]) -> str:
-    """Describe a variable that is not a setting."""
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    hint = f"Did you mean {near[0]}?" if near else f"Valid names: {', '.join(known)}."
-    return f"unknown environment variable {name}. {hint}"
-
-
 def describe_bad_value(origin: str, key: str, value: object, field: FieldInfo) -> str:
     """Describe a wrong value, and the valid ones."""
     return f"{origin}: {key!r} is {_format_value(value)}: it must be {describe_allowed(field)}."

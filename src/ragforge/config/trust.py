@@ -15,12 +15,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from ragforge.brain.files.atomic_write import replace_file
 from ragforge.config.dotted_keys import resolve_key
 from ragforge.config.files import read_file
 from ragforge.domain.text import list_fields
 from ragforge.errors import InputError, SettingsError
-from ragforge.private_files import make_private_folder
+from ragforge.private_files import make_private_folder, replace_file
 from ragforge.records import dataclass
 
 FILE_NAME = "trust.json"

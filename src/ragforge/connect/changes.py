@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragforge import __version__
-from ragforge.brain.files.atomic_write import replace_file
 from ragforge.connect.agents import EVENTS, NAME, Agent, group_hooks, make_hook_command
 from ragforge.connect.config_file import ConfigFile
 from ragforge.connect.ledger import Ledger
 from ragforge.errors import InputError
+from ragforge.private_files import replace_file
 from ragforge.records import dataclass
 from ragforge.resources import read_resource
 
@@ -138,9 +137,9 @@ def _decode(data: bytes) -> str:
         raise InputError("it is not valid UTF-8") from None
 
 
-def make_plugin() -> Mapping[str, str]:
+def make_plugin(version: str) -> Mapping[str, str]:
     """Return the files of the plugin, by their paths in its folder."""
-    about = {"name": NAME, "description": DESCRIPTION, "version": __version__}
+    about = {"name": NAME, "description": DESCRIPTION, "version": version}
     market = {
         "name": NAME,
         "owner": {"name": "RagForge"},
@@ -159,11 +158,11 @@ def make_plugin() -> Mapping[str, str]:
     }
 
 
-def write_plugin(folder: Path) -> list[Path]:
+def write_plugin(folder: Path, version: str) -> list[Path]:
     """Write the plugin into a folder, which may hold an earlier one. Raises InputError."""
     written: list[Path] = []
     try:
-        for name, text in make_plugin().items():
+        for name, text in make_plugin(version).items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8", newline="\n")

@@ -18,8 +18,7 @@ def list_excluded(setting: str, state_dir: Path) -> tuple[str, ...]:
 
 def add_excluded(folder: Path, state_dir: Path) -> None:
     """Remember a folder that is excluded. Raises OSError."""
-    from ragforge.brain.files.atomic_write import replace_file
-    from ragforge.private_files import make_private_folder
+    from ragforge.private_files import make_private_folder, replace_file
 
     make_private_folder(state_dir)
     folders = sorted({*_read(state_dir), str(folder.resolve())})

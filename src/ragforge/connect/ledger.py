@@ -8,8 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ragforge.brain.files.atomic_write import replace_file
-from ragforge.private_files import make_private_folder
+from ragforge.private_files import make_private_folder, replace_file
 
 FILE_NAME = "connections.json"
 

@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ragforge.context import select
-from ragforge.context.budget import Budget
 from ragforge.context.excerpts import Excerpt
 from ragforge.context.gather import Gatherer
 from ragforge.context.instructions import Instructions
-from ragforge.context.replay import count_chars
-from ragforge.context.selection import ContextSelection, Material
-from ragforge.context.window import Window
+from ragforge.context.replay import Window, count_chars
+from ragforge.context.selection import Budget, ContextSelection, Material
 from ragforge.domain.chat import (
     AssistantMessage,
     ChatMessage,

@@ -9,14 +9,13 @@ from functools import lru_cache
 
 from ragforge.context import replay
 from ragforge.context.excerpts import Excerpt
-from ragforge.domain import authors
+from ragforge.domain import conversations
 from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
 from ragforge.domain.passages import list_edited
 from ragforge.domain.projects import use_slashes
-from ragforge.domain.standing_instructions import find_instructions
 from ragforge.domain.summaries import Summary, format_whole_summary
 from ragforge.domain.text import indent_lines, shorten, to_one_line
-from ragforge.domain.turns import Turn
+from ragforge.domain.turns import Turn, find_instructions
 from ragforge.memory.code.changes import StaleCode
 from ragforge.search.extracts import keep_start, pick_passage
 
@@ -160,7 +159,7 @@ def _sign(text: str, by: str, when: datetime) -> str:
 @lru_cache(256)  # a context names the authors of hundreds of turns, who are few
 def name_other(author: str | None, reader: str | None) -> str:
     """Return the name of an author on one line, empty if it is the reader or not known."""
-    return shorten(to_one_line(authors.name_other(author, reader)), NAME_CHARS)
+    return shorten(to_one_line(conversations.name_other(author, reader)), NAME_CHARS)
 
 
 def format_summary(summary: Summary, chars: int) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ragforge.brain.files.secret_files import has_secret_content, is_secret_file
+from ragforge.brain.files.exclusions import has_secret_content, is_secret_file
 from ragforge.domain.code import FileLine, Scope
 from ragforge.errors import InputError
 from ragforge.ports.code_graph import CodeGraph

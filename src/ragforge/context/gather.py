@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from ragforge.concurrency import gather_or_cancel
-from ragforge.context.budget import Budget
 from ragforge.context.excerpts import Excerpt, fuse
 from ragforge.context.instructions import Instructions
 from ragforge.context.listing import list_code
 from ragforge.context.searches import CodeSearched, Searches
-from ragforge.context.selection import Material, OwnPast
+from ragforge.context.selection import Budget, Material, OwnPast
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.receipts import MEMORY_OFF, SearchReport, SearchState
 from ragforge.memory.rules import drop_replaced

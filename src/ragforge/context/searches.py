@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from ragforge.brain.project import Brain
 from ragforge.concurrency import gather_or_cancel
 from ragforge.context import select
-from ragforge.context.budget import Budget
 from ragforge.context.excerpts import Excerpt, enrich_locations, merge
 from ragforge.context.initial import InitialContext
 from ragforge.context.instructions import Instructions, read_instructions
-from ragforge.context.replay import Replays
-from ragforge.context.selection import OwnPast, RecalledMemory
-from ragforge.context.window import TurnsToRead, WindowLimits
+from ragforge.context.replay import Replays, TurnsToRead, WindowLimits
+from ragforge.context.selection import Budget, OwnPast, RecalledMemory
 from ragforge.domain.code import Reading
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit, NoteHit, TurnHit

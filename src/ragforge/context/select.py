@@ -8,17 +8,28 @@ from dataclasses import replace
 from functools import partial
 
 from ragforge.context import entries
-from ragforge.context.budget import BETWEEN, Budget, Fit, select_fitting, select_newest
 from ragforge.context.excerpts import Excerpt
-from ragforge.context.replay import ReplayLimits, format_transcript, replay_turn
-from ragforge.context.selection import FENCE_CHARS, ContextSelection, Material, RecalledMemory
-from ragforge.context.window import (
+from ragforge.context.replay import (
+    ReplayLimits,
     Window,
     WindowLimits,
     choose_window,
+    format_transcript,
     get_index,
     list_shown,
+    replay_turn,
     replay_window,
+)
+from ragforge.context.selection import (
+    BETWEEN,
+    FENCE_CHARS,
+    Budget,
+    ContextSelection,
+    Fit,
+    Material,
+    RecalledMemory,
+    select_fitting,
+    select_newest,
 )
 from ragforge.domain.chat import ChatMessage
 from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit

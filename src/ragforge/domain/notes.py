@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from datetime import datetime
 
-from ragforge.domain.authors import Authored, Visibility
+from ragforge.domain.conversations import Authored, Visibility
 from ragforge.domain.instants import now
 from ragforge.domain.text import new_id
 from ragforge.records import dataclass

@@ -13,7 +13,7 @@ from ragforge.domain.instants import now
 from ragforge.domain.text import Json
 from ragforge.domain.work import Holder, Job, fail, finish, release
 from ragforge.errors import JobRefused, LeaseLost, StoreError
-from ragforge.ports.work import JobQueue
+from ragforge.ports.store import JobQueue
 from ragforge.records import dataclass
 
 Handler: TypeAlias = Callable[[Json], Awaitable[object]]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import field
 from typing import TypeAlias, TypeVar
 
-from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, StreamEvent, TextDelta
+from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, StreamEvent, TextDelta, Usage
 from ragforge.errors import (
     AnswerInterrupted,
     BadAnswer,
@@ -18,17 +19,68 @@ from ragforge.errors import (
     ModelError,
     ModelUnavailable,
     ModelUnreachable,
+    SpendCapReached,
 )
-from ragforge.llm.spend import Meter, note_request
-from ragforge.ports.chat import ChatModel
+from ragforge.ports.models import ChatModel
 from ragforge.records import dataclass
 
+Requests: TypeAlias = list[tuple[str, Usage]]
+"""The models that were asked, and what that took."""
+_COLLECTED: ContextVar[Requests | None] = ContextVar("collected", default=None)
 log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 Sleep = Callable[[float], Awaitable[None]]
 OnRetry = Callable[[int, float, ModelError], None]
 """Called with the number of the next attempt, the seconds until it, and what went wrong."""
+
+OnPiece: TypeAlias = Callable[[TextDelta | ReasoningDelta], None]
+
+
+@contextmanager
+def collect_requests() -> Iterator[Requests]:
+    """Collect the requests to chat models that are made here and in tasks that begin here."""
+    requests: Requests = []
+    token = _COLLECTED.set(requests)
+    try:
+        yield requests
+    finally:
+        _COLLECTED.reset(token)
+
+
+def note_request(model: str, usage: Usage) -> None:
+    """Add a request to those that are being collected."""
+    if (requests := _COLLECTED.get()) is not None:
+        requests.append((model, usage))
+
+
+class Meter:
+    """Counts requests, tokens and money.
+
+    Its `parent` counts the same requests too; both caps apply.
+    """
+
+    def __init__(self, cap_usd: float | None = None, parent: Meter | None = None) -> None:
+        self._cap = cap_usd
+        self._parent = parent
+        self._total = Usage()
+
+    @property
+    def total(self) -> Usage:
+        return self._total
+
+    def check(self) -> None:
+        """Raises SpendCapReached once the cap is spent. Call it before each request."""
+        if self._parent is not None:
+            self._parent.check()
+        spent = self._total.usd or 0.0
+        if self._cap is not None and spent >= self._cap:
+            raise SpendCapReached(spent, self._cap)
+
+    def add(self, usage: Usage) -> None:
+        self._total = self._total + usage
+        if self._parent is not None:
+            self._parent.add(usage)
 
 
 def ignore_retry(attempt: int, wait: float, error: ModelError) -> None:
@@ -89,9 +141,6 @@ async def with_retries(
             on_retry(attempt, wait, error)
         log.info("Attempt %d of %d follows in %.1f s", attempt, patience.attempts, wait)
         await sleep(wait)
-
-
-OnPiece: TypeAlias = Callable[[TextDelta | ReasoningDelta], None]
 
 
 @dataclass(frozen=True, slots=True)

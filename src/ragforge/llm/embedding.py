@@ -13,9 +13,8 @@ from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.chat import Usage
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import BadAnswer, ModelError, RequestRefused
-from ragforge.llm.ask import RetryPolicy, Sleep, with_retries
-from ragforge.llm.spend import Meter
-from ragforge.ports.embedder import EmbeddingService, Purpose
+from ragforge.llm.ask import Meter, RetryPolicy, Sleep, with_retries
+from ragforge.ports.models import EmbeddingService, Purpose
 
 BATCH_CHARS = 100_000
 """The most characters in one request: providers limit its size as a whole, too."""

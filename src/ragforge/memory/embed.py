@@ -25,7 +25,7 @@ from ragforge.domain.turns import (
 from ragforge.domain.vectors import Vector
 from ragforge.domain.work import NewJob, revive
 from ragforge.errors import ConversationNotFound, ModelError
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import Embedder
 from ragforge.ports.store import Store
 
 EMBED_JOB = "embed_turns"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from ragforge.domain.authors import Identity, Visibility, make_author_key
+from ragforge.domain.conversations import Identity, Visibility, make_author_key
 from ragforge.domain.hits import MIN_RELEVANCE, NOTE_CONFIDENCE, NoteHit
 from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
 from ragforge.domain.projects import ProjectPlace
@@ -16,7 +16,7 @@ from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, InputError, NoteNotFound
 from ragforge.memory.embed import EMBED_NOTES_JOB, embed_query
 from ragforge.memory.sessions import resolve_id
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.search.question.message_kinds import needs_nothing

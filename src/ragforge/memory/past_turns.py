@@ -12,8 +12,7 @@ from dataclasses import replace
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.passages import list_changes
 from ragforge.domain.projects import guess_paths
-from ragforge.domain.standing_instructions import find_instructions
-from ragforge.domain.turns import Turn, group_into_turns
+from ragforge.domain.turns import Turn, find_instructions, group_into_turns
 from ragforge.memory.code.traces import TOOLS
 from ragforge.ports.store import Store
 from ragforge.search.question.message_kinds import is_small_talk

@@ -18,7 +18,7 @@ from ragforge.domain.text import Json, list_fields, new_id, to_text
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, InputError, StoreError
-from ragforge.llm.spend import Requests, collect_requests
+from ragforge.llm.ask import Requests, collect_requests
 from ragforge.memory.context_tags import make_mark, remove_fenced
 from ragforge.memory.embed import EMBED_JOB
 from ragforge.ports.store import Store

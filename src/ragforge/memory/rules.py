@@ -7,17 +7,16 @@ from dataclasses import replace
 from datetime import datetime
 
 from ragforge.concurrency import gather_or_cancel
-from ragforge.domain.authors import make_author_key
-from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.conversations import MemoryFilter, make_author_key
 from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit, TurnHit
 from ragforge.domain.notes import Note, NoteFilter
 from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, NOTE, TURN
-from ragforge.domain.standing_instructions import (
+from ragforge.domain.turns import (
     INSTRUCTION_MARK,
+    Turn,
     find_instructions,
     is_conditional,
 )
-from ragforge.domain.turns import Turn
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 

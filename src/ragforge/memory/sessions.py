@@ -8,10 +8,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from ragforge.domain.authors import Identity
 from ragforge.domain.conversations import (
     Conversation,
     ConversationFilter,
+    Identity,
     Message,
 )
 from ragforge.domain.kinds import Filter, Kind

@@ -20,9 +20,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from ragforge.brain.files.atomic_write import replace_file
 from ragforge.domain.text import Json
-from ragforge.private_files import make_private_folder
+from ragforge.private_files import make_private_folder, replace_file
 from ragforge.records import dataclass
 
 _MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.domain.authors import AGENT
+from ragforge.domain.conversations import AGENT
 from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.domain.instants import format_instant
 from ragforge.domain.receipts import describe_absent

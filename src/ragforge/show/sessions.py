@@ -8,10 +8,9 @@ from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ragforge.domain import authors
-from ragforge.domain.authors import AGENT, name_other_agent
+from ragforge.domain import conversations
 from ragforge.domain.code import TOUCH_KINDS
-from ragforge.domain.conversations import SHORT_ID
+from ragforge.domain.conversations import AGENT, SHORT_ID, name_other_agent
 from ragforge.domain.text import to_text
 from ragforge.errors import ConversationNotFound
 from ragforge.show.console import (
@@ -96,7 +95,7 @@ def describe_session(conversation: Conversation, width: int) -> str:
 
 def name_other(author: str | None, viewer: str | None) -> str:
     """Return the name of an author, empty if it is the viewer, who is given by the key."""
-    return fit_line(authors.name_other(author, viewer), 40)
+    return fit_line(conversations.name_other(author, viewer), 40)
 
 
 def show_sessions(
@@ -115,7 +114,7 @@ def show_sessions(
         columns.insert(1, "Author")
         for row, author in zip(rows, others, strict=True):
             row.insert(1, author)
-    agents = [authors.name_other_agent(line.conversation.agent) for line in lines]
+    agents = [name_other_agent(line.conversation.agent) for line in lines]
     if any(agents):
         columns.insert(1, "Agent")
         for row, agent in zip(rows, agents, strict=True):
@@ -175,7 +174,7 @@ def show_similar(
             head.append(f"  {sanitise(about.cwd)}", style="dim")
         if other := name_other(about.author, viewer):
             head.append(f"  {other}", style="magenta")
-        if agent := authors.name_other_agent(about.agent):
+        if agent := name_other_agent(about.agent):
             head.append(f"  {fit_line(agent, 40)}", style="magenta")
         head.append(f"  {fit_line(about.title or NO_TITLE, WIDEST)}", style="bold")
         out.print(head)

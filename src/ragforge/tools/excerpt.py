@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from ragforge.brain.files.exclusions import decode
-from ragforge.brain.files.secret_files import has_secret_content
+from ragforge.brain.files.exclusions import decode, has_secret_content
 from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.workspace import LIMITS

@@ -11,8 +11,7 @@ from itertools import islice
 
 from pydantic import Field
 
-from ragforge.brain.files.exclusions import decode, is_binary
-from ragforge.brain.files.secret_files import HEAD_BYTES, has_secret_content
+from ragforge.brain.files.exclusions import HEAD_BYTES, decode, has_secret_content, is_binary
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool

@@ -17,8 +17,7 @@ from dataclasses import field
 from functools import cache
 from typing import Any, TypeVar
 
-from ragforge.brain.files.exclusions import decode, is_binary
-from ragforge.brain.files.secret_files import HEAD_BYTES, has_secret_content
+from ragforge.brain.files.exclusions import HEAD_BYTES, decode, has_secret_content, is_binary
 from ragforge.errors import InputError
 from ragforge.ports.search_index import COUNTED_WORDS
 from ragforge.processes import open_process

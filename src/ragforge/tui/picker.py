@@ -18,8 +18,7 @@ from prompt_toolkit.utils import get_cwidth
 
 from ragforge.app import App
 from ragforge.app.features.sessions import SessionLine
-from ragforge.domain.authors import name_other_agent
-from ragforge.domain.conversations import Conversation
+from ragforge.domain.conversations import Conversation, name_other_agent
 from ragforge.domain.instants import now
 from ragforge.show.console import fit_line, fit_words
 from ragforge.show.screen import Signs

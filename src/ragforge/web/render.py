@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context, select_autoescape
 from starlette.responses import HTMLResponse
 
-from ragforge.domain.authors import name_other
+from ragforge.domain.conversations import name_other
 from ragforge.show.console import spell_controls
 from ragforge.show.hunks import Line, read_hunks
 from ragforge.show.sessions import shorten_id

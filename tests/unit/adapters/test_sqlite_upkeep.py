@@ -16,8 +16,7 @@ from ragforge.domain.notes import NoteFilter
 from ragforge.domain.schema import CONVERSATION, NOTE, PROJECT, TURN
 from ragforge.errors import StoreBusy, StoreFull
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.ports.store import Store
-from ragforge.ports.work import ReindexProgress
+from ragforge.ports.store import ReindexProgress, Store
 from ragforge.search.words.tokenise import WORDS, Words
 from tests.fakes.builders import conversation, exchange, note, parsed, project, scope, summary
 

@@ -14,7 +14,7 @@ import pytest
 from ragforge import folders
 from ragforge.cli.main import run
 from ragforge.config import Settings
-from ragforge.domain.authors import Identity
+from ragforge.domain.conversations import Identity
 from ragforge.domain.projects import ProjectPlace
 
 

@@ -27,8 +27,7 @@ from ragforge.errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
-from ragforge.ports.store import Health
-from ragforge.ports.work import ReindexProgress
+from ragforge.ports.store import Health, ReindexProgress
 from tests.fakes.trust import trust_folder
 from tests.unit.cli.conftest import FakeApp, Ragforge
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragforge.config.dotted_keys import list_keys
-from ragforge.config.environment import find_doubtful_names
+from ragforge.config.dotted_keys import find_doubtful_names, list_keys
 from ragforge.config.problems import describe_unknown_key
 from ragforge.errors import SettingsError
 from tests.fakes.trust import load_trusted_settings as load_settings

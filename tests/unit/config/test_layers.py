@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.config import Settings
-from ragforge.config.dotted_keys import get_value, list_keys
-from ragforge.config.environment import format_variable
+from ragforge.config.dotted_keys import format_variable, get_value, list_keys
 from ragforge.errors import SettingsError
 from tests.fakes.trust import load_trusted_settings as load_settings
 

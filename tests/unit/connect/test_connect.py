@@ -203,7 +203,7 @@ def test_the_plugin_in_the_repository_is_what_the_source_gives(home: Path) -> No
     run(["connect", "claude-code", "--plugin", str(home / "plugin")])
 
     assert read_all(home / "plugin") == read_all(ROOT / "plugins/claude-code")
-    assert len(make_plugin()) == len(read_all(home / "plugin"))
+    assert len(make_plugin("0")) == len(read_all(home / "plugin"))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.context.budget import BETWEEN, MISSES, select_fitting, select_newest
+from ragforge.context.selection import BETWEEN, MISSES, select_fitting, select_newest
 
 TEXTS = st.lists(st.text(alphabet="ab", max_size=400), max_size=12)
 

@@ -7,13 +7,14 @@ from itertools import pairwise, takewhile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.context.replay import Replays, count_chars
-from ragforge.context.window import (
+from ragforge.context.replay import (
     TURN_CHARS,
+    Replays,
     TurnsToRead,
     Window,
     WindowLimits,
     choose_window,
+    count_chars,
     replay_window,
 )
 from ragforge.domain.conversations import Message, ToolCall, ToolResult

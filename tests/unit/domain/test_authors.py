@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.domain.authors import make_author_key, make_private_key, name_author
+from ragforge.domain.conversations import make_author_key, make_private_key, name_author
 from ragforge.errors import InputError
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.domain.standing_instructions import (
+from ragforge.domain.turns import (
     INSTRUCTION_MARK,
     find_instructions,
+    format_turn_for_search,
+    group_into_turns,
     is_conditional,
 )
-from ragforge.domain.turns import format_turn_for_search, group_into_turns
 from ragforge.search.words.tokenise import WORDS
 from tests.fakes.builders import assistant, user
 

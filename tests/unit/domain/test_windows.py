@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.context.budget import Budget
+from ragforge.context.selection import Budget
 from ragforge.domain.chat import CHARS_A_TOKEN, SMALL_TOKENS, WindowShares
 
 BUDGET = Budget(total=100_000, queries=5_000, recent=10_000, code=10_000)

@@ -20,10 +20,9 @@ from ragforge.errors import (
     RequestRefused,
     SpendCapReached,
 )
-from ragforge.llm.ask import RetryPolicy
+from ragforge.llm.ask import Meter, RetryPolicy
 from ragforge.llm.embedding import BATCH_CHARS, RemoteEmbedder
-from ragforge.llm.spend import Meter
-from ragforge.ports.embedder import Embedded, Purpose
+from ragforge.ports.models import Embedded, Purpose
 from tests.fakes.embedding_server import (
     EmbeddingServer,
     Step,

@@ -23,10 +23,9 @@ from ragforge.errors import (
     SpendCapReached,
     ToolsUnsupported,
 )
-from ragforge.llm.ask import ChatClient, RetryPolicy
+from ragforge.llm.ask import ChatClient, Meter, RetryPolicy
 from ragforge.llm.calls import ExecutedCall, Tool
 from ragforge.llm.executor import StructuredLLMExecutor, ToolUse, batch_analyze
-from ragforge.llm.spend import Meter
 from ragforge.llm.task import BatchProgress, InputField, Packing, Task
 from tests.fakes.scripted_model import ScriptedModel, Step, calls, last_words
 

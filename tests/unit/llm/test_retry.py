@@ -13,8 +13,7 @@ from ragforge.errors import (
     ModelUnreachable,
     SpendCapReached,
 )
-from ragforge.llm.ask import RetryPolicy, with_retries
-from ragforge.llm.spend import Meter
+from ragforge.llm.ask import Meter, RetryPolicy, with_retries
 
 PATIENCE = RetryPolicy(attempts=4, first_wait=1.0, longest_wait=10.0)
 

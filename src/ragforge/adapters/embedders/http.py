@@ -30,7 +30,7 @@ from ragforge.errors import (
     RequestRefused,
     SettingsError,
 )
-from ragforge.ports.embedder import Embedded, Purpose
+from ragforge.ports.models import Embedded, Purpose
 from ragforge.records import dataclass
 
 CHARS_PER_TOKEN = 3

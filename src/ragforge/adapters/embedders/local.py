@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ragforge.domain.distribution import format_install_command
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import EmbedderUnavailable, ModelMissing
-from ragforge.ports.embedder import Embedded, Purpose
+from ragforge.ports.models import Embedded, Purpose
 
 if TYPE_CHECKING:
     import numpy as np

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from ragforge.brain.search.documents import DocumentHit
     from ragforge.config.settings import Settings
     from ragforge.domain.code import File, Reading, RelationAsked, ScopeName
+    from ragforge.ports.store import Upkeep
     from ragforge.ports.web import WebPage
-    from ragforge.ports.work import Upkeep
     from ragforge.tools.workspace import Workspace
 
 # For the doors, from the rooms below.

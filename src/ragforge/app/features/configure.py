@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragforge.brain.files.atomic_write import replace_file
 from ragforge.config import load_settings
 from ragforge.config.dotted_keys import get_value, list_keys, resolve_key
 from ragforge.config.files import find_user_file, name_user_file, read_text
 from ragforge.errors import InputError, SettingsError
-from ragforge.private_files import make_private_folder
+from ragforge.private_files import make_private_folder, replace_file
 from ragforge.records import dataclass
 
 

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from ragforge import __version__
 from ragforge.app.hook import hook_settings
 from ragforge.app.hook.report import HookReport, read_hook_report
 from ragforge.child_python import python_command
@@ -107,7 +108,7 @@ class Connections:
 
     def write_plugin(self, folder: Path) -> list[Path]:
         """Write a plugin for Claude Code into a folder. Raises InputError."""
-        return write_plugin(folder)
+        return write_plugin(folder, __version__)
 
 
 def find_program() -> tuple[str, ...]:

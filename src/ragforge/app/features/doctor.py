@@ -17,7 +17,7 @@ from ragforge.app.features.extras import find_missing_grammars
 from ragforge.app.hook.report import describe_hooks, read_hook_report
 from ragforge.app.wiring import log
 from ragforge.config import Loaded, ProjectFile, Settings
-from ragforge.config.environment import find_doubtful_names
+from ragforge.config.dotted_keys import find_doubtful_names
 from ragforge.config.services import KEYRING_SERVICE, find_neo4j_credentials, name_neo4j_entry
 from ragforge.config.store_url import is_server
 from ragforge.domain.distribution import DISTRIBUTION, format_install_command

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from ragforge.app.wiring.brain import INGEST_JOB, name_ingest_kind
-from ragforge.domain.authors import Identity
+from ragforge.domain.conversations import Identity
 from ragforge.domain.schema import JOB
 from ragforge.domain.work import Job, JobCounts, JobFilter, JobStatus, revive
 from ragforge.jobs.worker import POLL_SECONDS

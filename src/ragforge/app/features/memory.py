@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING
 from ragforge.app.features.sessions import HasId, Sessions
 from ragforge.app.wiring.open_project import OpenProject
 from ragforge.app.wiring.remaining_work import do_upkeep
-from ragforge.domain.authors import name_other_agent
 from ragforge.domain.code import Touch
-from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
+from ragforge.domain.conversations import (
+    Conversation,
+    ConversationFilter,
+    MemoryFilter,
+    name_other_agent,
+)
 from ragforge.domain.hits import HistoryHit
 from ragforge.domain.instants import now
 from ragforge.domain.notes import Note, NoteFilter
@@ -28,7 +32,7 @@ from ragforge.memory.history import History, SessionDetail
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import Embedder
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragforge.domain.authors import AGENT, name_other
-from ragforge.domain.conversations import SHORT_ID
+from ragforge.domain.conversations import AGENT, SHORT_ID, name_other
 from ragforge.domain.passages import list_commands, list_edited
 from ragforge.domain.text import to_one_line
 from ragforge.search.extracts import keep_start, pick_passage

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from ragforge.app.wiring.brain import INGEST_JOB, name_ingest_kind
 from ragforge.app.wiring.projects import open_git
 from ragforge.app.wiring.trust import FolderTrust
-from ragforge.domain.authors import name_author
 from ragforge.domain.code import File, FileFilter, Touch
-from ragforge.domain.conversations import Conversation, ConversationFilter
+from ragforge.domain.conversations import Conversation, ConversationFilter, name_author
 from ragforge.domain.instants import begin_of_day
 from ragforge.domain.notes import NoteFilter
 from ragforge.domain.schema import CONVERSATION, FILE, NOTE, SUMMARY

@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragforge.app.wiring.projects import find_repository, open_git, place_import
-from ragforge.brain.files.atomic_write import replace_file
-from ragforge.domain.authors import AGENT, Identity, Visibility
 from ragforge.domain.conversations import (
+    AGENT,
     SHORT_ID,
     Conversation,
     ConversationChanges,
     ConversationFilter,
     ConversationStatus,
+    Identity,
     Message,
+    Visibility,
 )
 from ragforge.domain.instants import latest_plausible
 from ragforge.domain.schema import CONVERSATION
@@ -27,6 +28,7 @@ from ragforge.domain.turns import Turn, group_into_turns, name_turn_model
 from ragforge.errors import AmbiguousId, ConversationNotFound, InputError
 from ragforge.memory import sessions
 from ragforge.memory.sessions import SessionLine
+from ragforge.private_files import replace_file
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from ragforge.memory.history import SessionDetail, TurnState
     from ragforge.memory.search.similar import SimilarConversation
     from ragforge.originals.files import OriginalFiles
-    from ragforge.ports.embedder import Embedder
+    from ragforge.ports.models import Embedder
     from ragforge.ports.store import Store
 
 # For the doors, from the rooms below.

@@ -91,7 +91,7 @@ async def _open_store(settings: HookConfig) -> Store | None:
 
     from ragforge.app.wiring.identity import find_author
     from ragforge.config.store_url import is_server
-    from ragforge.domain.authors import make_author_key
+    from ragforge.domain.conversations import make_author_key
 
     path = Path(settings.store)
     if not is_server(settings.store) and not path.is_file():
@@ -203,7 +203,7 @@ async def _find_rules(
 
     from ragforge.app.hook.rule_lines import find_rule_lines
     from ragforge.app.wiring.identity import find_author
-    from ragforge.domain.authors import make_author_key
+    from ragforge.domain.conversations import make_author_key
 
     reader = make_author_key(find_author(settings.author, os.environ))
     # Instructions belong to the start of a session: a prompt that needs nothing gets no reminder.

@@ -83,8 +83,7 @@ def forget_kept() -> None:
 
 
 def _keep(content: Mapping[str, Any]) -> None:
-    from ragforge.brain.files.atomic_write import replace_file
-    from ragforge.private_files import make_private_folder
+    from ragforge.private_files import make_private_folder, replace_file
 
     path = _find_file()
     make_private_folder(path.parent)

@@ -18,7 +18,7 @@ from ragforge.domain.turns import group_into_turns
 from ragforge.memory.notes import find_relevant_notes
 from ragforge.memory.past_turns import find_file, name_files, recall_turn
 from ragforge.memory.search.quick import LikelyFile, find_likely_files, rank_quickly
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.search.extracts import keep_start, pick_passage

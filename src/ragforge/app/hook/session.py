@@ -71,7 +71,7 @@ class ReceivedEntries:
 
     def _shorten(self, lines: list[str]) -> None:
         """Keep the newer half."""
-        from ragforge.brain.files.atomic_write import replace_file
+        from ragforge.private_files import replace_file
 
         kept = lines[len(lines) // 2 :]
         self._ids = dict.fromkeys(kept)

@@ -10,7 +10,7 @@ from ragforge.agent.hooks import Hook, Hooks
 from ragforge.agent.services import TurnServices
 from ragforge.agent.turn import Agent, TurnLimits
 from ragforge.app.wiring.open_project import OpenProject
-from ragforge.config.environment import PREFIX
+from ragforge.config.dotted_keys import PREFIX
 from ragforge.config.services import SERVICES
 from ragforge.config.settings import Settings
 from ragforge.context.build import ContextBuilder

@@ -39,7 +39,7 @@ from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.memory.summaries.summarise import ExtractiveSummariser, Summariser
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import Embedder
 from ragforge.ports.store import Store
 
 KEEP_JOB = "keep-originals"

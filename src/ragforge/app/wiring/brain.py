@@ -17,7 +17,7 @@ from ragforge.memory.secrets.redactor import REDACTOR
 if TYPE_CHECKING:
     from ragforge.config.settings import Settings
     from ragforge.domain.projects import ProjectPlace
-    from ragforge.ports.embedder import Embedder
+    from ragforge.ports.models import Embedder
     from ragforge.ports.search_index import WordCounts
     from ragforge.ports.store import Store
 

@@ -9,12 +9,12 @@ from ragforge.app.wiring.models import is_by_model
 from ragforge.app.wiring.open_project import OpenProject
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
-from ragforge.context.budget import Budget
 from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
 from ragforge.context.gather import OWN_SECONDS, Deadlines, Gatherer
 from ragforge.context.initial import InitialContext, Surroundings
 from ragforge.context.planner import Planner
 from ragforge.context.searches import Searches
+from ragforge.context.selection import Budget
 from ragforge.domain.code import FileFilter
 from ragforge.domain.schema import FILE
 from ragforge.errors import StoreError

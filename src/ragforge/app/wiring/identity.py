@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.config.store_url import is_server
-from ragforge.domain.authors import Identity, Visibility
+from ragforge.domain.conversations import Identity, Visibility
 from ragforge.domain.text import to_one_line
 from ragforge.patterns import compile_on_use
 

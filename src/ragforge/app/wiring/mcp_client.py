@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 
 from ragforge import __version__
 from ragforge.app.wiring.trust import FolderTrust
-from ragforge.brain.files.atomic_write import replace_file
 from ragforge.config.files import find_user_file
 from ragforge.config.mcp_client import list_project_specs, list_user_specs, read_project_servers
 from ragforge.config.services import KEYRING_SERVICE
@@ -27,7 +26,7 @@ from ragforge.errors import InputError, ServerError
 from ragforge.mcp_client.pool import ServerPool
 from ragforge.mcp_client.server import ServerLimits
 from ragforge.ports.mcp_client import LoginStore, ServerConnection
-from ragforge.private_files import make_private_folder
+from ragforge.private_files import make_private_folder, replace_file
 
 LOGIN_SECONDS = 600.0
 """How long a user may take to log in."""

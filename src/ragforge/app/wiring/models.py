@@ -9,13 +9,11 @@ from ragforge.config.services import SERVICES, explain_key, find_api_key
 from ragforge.config.settings import LlmSettings, Settings
 from ragforge.domain.chat import WindowShares
 from ragforge.errors import InputError, KeyRejected, ModelError, ModelMissing
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import Embedder
 
 if TYPE_CHECKING:
-    from ragforge.llm.ask import ChatClient
-    from ragforge.llm.spend import Meter
-    from ragforge.ports.chat import ChatModel
-    from ragforge.ports.embedder import EmbeddingService
+    from ragforge.llm.ask import ChatClient, Meter
+    from ragforge.ports.models import ChatModel, EmbeddingService
 
 NO_CHAT_MODEL = (
     "No chat model is configured: set llm.model, for example to openai:gpt-5-mini or "
@@ -118,8 +116,8 @@ def open_embedder(settings: Settings, meter: Meter | None = None) -> Embedder | 
         from ragforge.adapters.embedders.bundled import BundledEmbedder
 
         return BundledEmbedder()
+    from ragforge.llm.ask import Meter
     from ragforge.llm.embedding import RemoteEmbedder, UnusableEmbedder
-    from ragforge.llm.spend import Meter
 
     try:
         service = _open_service(settings)

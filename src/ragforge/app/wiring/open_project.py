@@ -12,9 +12,9 @@ from ragforge.app.wiring.models import choose_model, open_chat
 from ragforge.app.wiring.trust import FolderTrust
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
-from ragforge.domain.authors import Identity
+from ragforge.domain.conversations import Identity
 from ragforge.errors import InputError
-from ragforge.llm.spend import Meter
+from ragforge.llm.ask import Meter
 from ragforge.mcp_client.pool import ServerPool
 from ragforge.memory.record import Recorder
 from ragforge.memory.search.turns import MemorySearch

@@ -15,8 +15,7 @@ from ragforge.child_python import python_command
 from ragforge.config.settings import Settings
 from ragforge.domain.work import Holder
 from ragforge.errors import StoreError
-from ragforge.ports.store import Store
-from ragforge.ports.work import ReindexProgress
+from ragforge.ports.store import ReindexProgress, Store
 
 # For the doors, from the rooms below.
 __all__ = ["ReindexProgress"]

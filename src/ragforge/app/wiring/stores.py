@@ -22,7 +22,7 @@ from ragforge.search.words.tokenise import WORDS
 
 if TYPE_CHECKING:
     from ragforge.memory.store_copy import CopyProgress, CopyReport, RescueReport
-    from ragforge.ports.work import VacuumReport
+    from ragforge.ports.store import VacuumReport
 
 # For the doors, from the rooms below.
 __all__ = ["CopyProgress", "Health", "RescueReport", "VacuumReport"]

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import cast
 
-from ragforge.brain.files.atomic_write import replace_file
+from ragforge.private_files import replace_file
 
 HAS_DESCRIPTORS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 """Whether directories have descriptors; Windows has none, and checks the path before its use."""

@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from ragforge.brain.languages.language import Import, NameRules
-from ragforge.brain.languages.module_finder import Located, ModuleFinder, ProjectPaths
+from ragforge.brain.languages.language import Import, Located, ModuleFinder, NameRules, ProjectPaths
 from ragforge.brain.languages.table import detect_language, find_language
 from ragforge.brain.parse.outline import HOLDERS, SPACES, TYPES, Definition, Outline
 from ragforge.records import dataclass

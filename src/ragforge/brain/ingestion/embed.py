@@ -13,7 +13,7 @@ from ragforge.domain.schema import PROJECT, SCOPE, SCOPE_NAME
 from ragforge.domain.text import new_id
 from ragforge.domain.work import Holder
 from ragforge.errors import ProjectNotFound, ScopeNotFound
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import Embedder
 from ragforge.ports.store import Records, Store
 from ragforge.search.scope_words import format_scopes
 

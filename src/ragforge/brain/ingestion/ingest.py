@@ -25,7 +25,7 @@ from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.brain.ingestion.exact_index import ExactIndex, ExactIndexFile
-    from ragforge.brain.ingestion.kept_outlines import KeptOutlines
+    from ragforge.brain.ingestion.ingestion_run import KeptOutlines
 
 
 MANY_NAMED = 100
@@ -229,7 +229,7 @@ class Ingester:
         return replace(report, copied=found.copied, skipped=skipped, exact=found.exact)
 
     def _find_outlines(self, project_id: str) -> KeptOutlines | None:
-        from ragforge.brain.ingestion.kept_outlines import KeptOutlines
+        from ragforge.brain.ingestion.ingestion_run import KeptOutlines
 
         if self.folder is None:
             return None

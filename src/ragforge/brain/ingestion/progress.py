@@ -10,18 +10,17 @@ from dataclasses import field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
-from ragforge.domain.code import Project
+from ragforge.domain.code import File, FileMark, Project
 from ragforge.domain.text import new_id
 from ragforge.domain.work import Holder
 from ragforge.errors import StoreError
-from ragforge.ports.work import LockStore
+from ragforge.ports.store import LockStore
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.brain.files.compare import Difference
     from ragforge.brain.files.walk import SkippedFile
     from ragforge.brain.ingestion.exact_index import ExactIndex
-    from ragforge.domain.code import File, FileMark
 
 LEASE = timedelta(seconds=30)
 POLL_SECONDS = 0.2

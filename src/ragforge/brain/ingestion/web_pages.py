@@ -30,7 +30,7 @@ from ragforge.domain.code import NEW, SECTION, File, ParsedFile, Project, hash_c
 from ragforge.domain.instants import to_millisecond
 from ragforge.domain.schema import PROJECT
 from ragforge.errors import ModelError
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import Embedder
 from ragforge.ports.store import Store
 from ragforge.ports.web import WebPage
 

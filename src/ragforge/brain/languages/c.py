@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import (
+from ragforge.brain.languages.language import (
     NOTHING,
+    Import,
+    Language,
     Located,
     ModuleFinder,
+    NameRules,
     get_parent,
     get_stem,
     keep_single,
+    load_query,
     resolve_path,
 )
 from ragforge.domain.text import split_words

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import ModuleFinder
+from ragforge.brain.languages.language import Import, Language, ModuleFinder, NameRules, load_query
 from ragforge.domain.text import split_words
 
 _USING = re.compile(

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import ModuleFinder
+from ragforge.brain.languages.language import Import, Language, ModuleFinder, NameRules, load_query
 from ragforge.domain.text import split_words
 
 _STATEMENT = re.compile(r"(\w+)[\s(]+([\w.]+?)(?:\.\{([^}]*)\})?\s*(?:,|\)|$)(.*)", re.DOTALL)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import (
+from ragforge.brain.languages.language import (
     NOTHING,
     Files,
+    Import,
+    Language,
     Located,
     ModuleFinder,
+    NameRules,
     ProjectPaths,
     get_parent,
     join_path,
+    load_query,
 )
 
 _SPEC = re.compile(r"(?:(?P<alias>[\w.]+)\s*)?[\"`](?P<path>[^\"`]*)[\"`]")

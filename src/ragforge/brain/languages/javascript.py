@@ -8,16 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import (
+from ragforge.brain.languages.language import (
     NOTHING,
     Files,
+    Import,
+    Language,
     Located,
     ModuleFinder,
+    NameRules,
     ProjectPaths,
     get_parent,
     join_path,
     list_ancestors,
+    load_query,
     resolve_path,
 )
 from ragforge.domain.text import split_words

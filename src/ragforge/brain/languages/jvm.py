@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import (
+from ragforge.brain.languages.language import (
     NOTHING,
     Files,
+    Import,
+    Language,
     Located,
     ModuleFinder,
+    NameRules,
     ProjectPaths,
     get_parent,
+    load_query,
     pick_nearest,
 )
 from ragforge.domain.text import split_words

@@ -5,8 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder, keep_single
+from ragforge.brain.languages.language import (
+    NOTHING,
+    Import,
+    Language,
+    Located,
+    ModuleFinder,
+    NameRules,
+    keep_single,
+    load_query,
+)
 from ragforge.domain.text import split_words
 
 _REQUIRE = re.compile(r"(?:([\w.]+)\s*=\s*)?require\s*\(?\s*([\"'])(.*?)\2")

@@ -6,15 +6,18 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import (
+from ragforge.brain.languages.language import (
     NOTHING,
     Files,
+    Import,
+    Language,
     Located,
     ModuleFinder,
+    NameRules,
     ProjectPaths,
     get_parent,
     keep_single,
+    load_query,
     resolve_path,
 )
 from ragforge.domain.text import split_words

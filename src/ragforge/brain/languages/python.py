@@ -7,17 +7,20 @@ import sys
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 
-from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import (
+from ragforge.brain.languages.language import (
     NOTHING,
     Files,
+    Import,
+    Language,
     Located,
     ModuleFinder,
+    NameRules,
     ProjectPaths,
     get_parent,
     get_stem,
     join_path,
     list_ancestors,
+    load_query,
 )
 from ragforge.domain.text import split_words
 

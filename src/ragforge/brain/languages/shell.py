@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import (
+from ragforge.brain.languages.language import (
     NOTHING,
+    Import,
+    Language,
     Located,
     ModuleFinder,
+    NameRules,
     get_parent,
     keep_single,
+    load_query,
     resolve_path,
 )
 

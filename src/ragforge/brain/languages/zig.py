@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import (
+from ragforge.brain.languages.language import (
     NOTHING,
+    Import,
+    Language,
     Located,
     ModuleFinder,
+    NameRules,
     get_parent,
+    load_query,
     resolve_path,
 )
 from ragforge.domain.text import split_words

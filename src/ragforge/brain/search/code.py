@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ragforge.brain.languages.module_finder import is_under
+from ragforge.brain.languages.language import is_under
 from ragforge.brain.search.while_reading import SearchWhileReading
 from ragforge.domain.code import (
     MODULE,
@@ -34,7 +34,7 @@ from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
 from ragforge.ports.code_graph import CodeGraph
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import Embedder
 from ragforge.ports.search_index import Tokeniser
 from ragforge.ports.store import Store
 from ragforge.records import dataclass

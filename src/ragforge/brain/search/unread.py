@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ragforge.brain.files.walk import FoundFile, WantedFiles
-from ragforge.brain.languages.module_finder import is_under
+from ragforge.brain.languages.language import is_under
 from ragforge.brain.languages.table import is_document_path
 from ragforge.brain.parse.read_source import NeedsFence, read_file
 from ragforge.domain.code import MODULE, SECTION, Reading, Scope, ScopeMatch, ScopeName

@@ -18,7 +18,7 @@ from ragforge.domain.code import WHOLE_FILES, CodeFilter, Scope, ScopeFilter, Sc
 from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import Embedder
 from ragforge.ports.search_index import COUNTED_WORDS, Tokeniser
 from ragforge.ports.store import Store
 from ragforge.records import dataclass

@@ -14,7 +14,6 @@ from dataclasses import replace
 from itertools import chain, islice
 from pathlib import PurePosixPath
 
-from ragforge.domain.authors import AGENT
 from ragforge.domain.code import (
     FOUND,
     MODULE,
@@ -30,7 +29,7 @@ from ragforge.domain.code import (
     make_file_target,
     pick_strongest,
 )
-from ragforge.domain.conversations import Conversation, Message
+from ragforge.domain.conversations import AGENT, Conversation, Message
 from ragforge.domain.projects import ProjectPlace, guess_paths, is_absolute, use_slashes
 from ragforge.domain.schema import CONVERSATION, FILE, MESSAGE, SCOPE, SCOPE_NAME, SUMMARY
 from ragforge.domain.summaries import Summary, format_summary_for_search

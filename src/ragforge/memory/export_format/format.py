@@ -21,9 +21,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from ragforge.domain.authors import AGENT
 from ragforge.domain.code import TouchKind
-from ragforge.domain.conversations import ConversationStatus, Role
+from ragforge.domain.conversations import AGENT, ConversationStatus, Role
 from ragforge.domain.instants import parse_instant
 from ragforge.domain.projects import normalise_remote
 from ragforge.domain.summaries import Level

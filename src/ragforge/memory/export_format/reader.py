@@ -19,7 +19,6 @@ from typing import Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from ragforge.domain.authors import Identity
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.conversation_bundle import (
     MAX_EXPORT_BYTES,
@@ -28,7 +27,7 @@ from ragforge.domain.conversation_bundle import (
     count_messages,
 )
 from ragforge.domain.conversation_bundle import copy_with_new_ids as with_new_ids
-from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
+from ragforge.domain.conversations import Conversation, Identity, Message, ToolCall, ToolResult
 from ragforge.domain.kinds import CleanRow, Kind, Stored
 from ragforge.domain.notes import Note
 from ragforge.domain.passages import get_turn_id

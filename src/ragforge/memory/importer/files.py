@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from ragforge.domain.authors import Identity
+from ragforge.domain.conversations import Identity
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.transcripts import (
     CallResult,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from ragforge.domain.authors import Identity
-from ragforge.domain.conversations import Conversation, ToolCall, estimate_tokens
+from ragforge.domain.conversations import Conversation, Identity, ToolCall, estimate_tokens
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.text import Json, to_text
 from ragforge.domain.transcripts import (

@@ -21,7 +21,7 @@ from ragforge.domain.passages import Passage, PassageFilter
 from ragforge.domain.schema import PASSAGE
 from ragforge.memory.embed import embed_query
 from ragforge.memory.search.signals import NO_SESSION, FoundSignals, find_read_project, find_signals
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import Embedder
 from ragforge.ports.store import Store
 from ragforge.search.memory_relevance import deserves_memories, estimate_memory_relevance
 from ragforge.search.question.code_names import find_paths

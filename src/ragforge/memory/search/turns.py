@@ -11,12 +11,14 @@ from typing import NamedTuple
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordMatches
 from ragforge.domain.schema import TURN
-from ragforge.domain.standing_instructions import (
+from ragforge.domain.turns import (
     INSTRUCTION_MARK,
+    StoredTurn,
+    Turn,
     find_instructions,
+    group_into_turns,
     is_conditional,
 )
-from ragforge.domain.turns import StoredTurn, Turn, group_into_turns
 from ragforge.memory.embed import embed_query, to_turn_model
 from ragforge.memory.past_turns import recall_turn
 from ragforge.memory.search.signals import (
@@ -25,7 +27,7 @@ from ragforge.memory.search.signals import (
     find_said_and_done,
     find_signals,
 )
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.search.question.wording import expand_query

@@ -7,8 +7,7 @@ continues from there: links, vector, overview, and the next due summary.
 
 from __future__ import annotations
 
-from ragforge.domain.authors import AGENT
-from ragforge.domain.conversations import ConversationChanges
+from ragforge.domain.conversations import AGENT, ConversationChanges
 from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.text import Json, shorten_words
@@ -26,7 +25,7 @@ from ragforge.memory.summaries.due import (
     should_create_l2_summary,
 )
 from ragforge.memory.summaries.summarise import Summariser, summarise_level_1, summarise_level_2
-from ragforge.ports.embedder import Embedder
+from ragforge.ports.models import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import translate
 
-from ragforge.brain.files.exclusions import VERSION_CONTROL
-from ragforge.brain.files.secret_files import (
+from ragforge.brain.files.exclusions import (
     HEAD_BYTES,
     MARKS,
     SECRET_FOLDERS,
+    VERSION_CONTROL,
     has_secret_content,
     is_secret_file,
     may_have_credentials,

@@ -22,8 +22,7 @@ from ragforge.tui.greeting import show_latest
 from ragforge.tui.picker import MAX_SESSIONS, pick
 
 if TYPE_CHECKING:
-    from ragforge.domain.authors import Visibility
-    from ragforge.domain.conversations import Conversation
+    from ragforge.domain.conversations import Conversation, Visibility
     from ragforge.tui.terminal import Terminal
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.brain.ingestion.kept_outlines import KeptOutlines
+from ragforge.brain.ingestion.ingestion_run import KeptOutlines
 from ragforge.brain.parse.read_source import ReadFile, read_file
 from ragforge.domain.code import File
 from ragforge.memory.secrets.redactor import REDACTOR

@@ -12,8 +12,8 @@ from collections.abc import Collection, Sequence
 from ragforge.adapters.stores.neo4j import conversation_nodes, links, messages, summary_nodes
 from ragforge.adapters.stores.neo4j.cypher import is_own_node, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.domain.authors import AGENT
 from ragforge.domain.conversations import (
+    AGENT,
     BEFORE_FIRST_TURN,
     CopiedTurns,
     Message,

@@ -24,7 +24,7 @@ from ragforge.adapters.stores.neo4j.cypher import (
 from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
 from ragforge.adapters.stores.neo4j.vectors import get_vector_index
-from ragforge.domain.authors import AGENT
+from ragforge.domain.conversations import AGENT
 from ragforge.domain.kinds import CleanRow, Data, Filter, Kind, Row
 from ragforge.domain.notes import format_note_for_search
 from ragforge.domain.schema import (

@@ -30,8 +30,7 @@ from ragforge.domain.kinds import Redactor
 from ragforge.domain.queries import Query, QueryResult, ResultSize, Value
 from ragforge.errors import InputError
 from ragforge.ports.search_index import Tokeniser
-from ragforge.ports.store import Health, Record, RecordKind, Store, check_writer
-from ragforge.ports.work import ReindexProgress
+from ragforge.ports.store import Health, Record, RecordKind, ReindexProgress, Store, check_writer
 
 
 async def open_neo4j(

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from ragforge.adapters.stores.sqlite import conversation_rows, messages, summary_rows
 from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter
-from ragforge.domain.authors import AGENT
 from ragforge.domain.conversations import (
+    AGENT,
     BEFORE_FIRST_TURN,
     CopiedTurns,
     Message,

@@ -20,7 +20,7 @@ from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.filters import make_filter
 from ragforge.adapters.stores.sqlite.sql import EMPTY, Connection, as_json
 from ragforge.adapters.stores.sqlite.visibility import check_own, is_hidden
-from ragforge.domain.authors import AGENT
+from ragforge.domain.conversations import AGENT
 from ragforge.domain.kinds import CleanRow, Data, Filter, Kind, Row
 from ragforge.domain.schema import (
     CONVERSATION,

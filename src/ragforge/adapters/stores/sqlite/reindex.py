@@ -17,7 +17,7 @@ from ragforge.adapters.stores.sqlite.sql import Connection, as_json
 from ragforge.domain.kinds import Kind
 from ragforge.domain.schema import NOTE, SUMMARY
 from ragforge.ports.search_index import Tokeniser
-from ragforge.ports.work import ReindexProgress
+from ragforge.ports.store import ReindexProgress
 
 _Index: TypeAlias = Callable[[Connection, Sequence[int], Tokeniser], None]
 

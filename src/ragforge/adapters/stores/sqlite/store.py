@@ -32,8 +32,7 @@ from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks
 from ragforge.domain.kinds import STORED, Redactor
 from ragforge.domain.queries import Query, QueryResult
 from ragforge.ports.search_index import Tokeniser
-from ragforge.ports.store import Health, Store
-from ragforge.ports.work import ReindexProgress
+from ragforge.ports.store import Health, ReindexProgress, Store
 
 MAX_PROBLEMS = 5
 QUICK_SECONDS = 20.0

@@ -20,7 +20,7 @@ from ragforge.adapters.stores.sqlite.database import (
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.migrate import INCREMENTAL, is_locked, prepare
 from ragforge.errors import StoreBusy, StoreFull, StoreReadOnly
-from ragforge.ports.work import VacuumReport
+from ragforge.ports.store import VacuumReport
 
 STEP_PAGES = 512
 """How many pages one transaction returns: 2 MB, which takes some milliseconds."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ragforge.brain.files.secret_files import (
+from ragforge.brain.files.exclusions import (
     HEAD_BYTES,
     MARKS,
     has_secret_content,
