@@ -36,9 +36,8 @@ from ragforge.show.calls import format_count, format_headline, get_failed_output
 from ragforge.show.console import fit_line, sanitise
 from ragforge.show.diffs import format_diff
 from ragforge.show.events import count_attempt, format_retry
-from ragforge.show.live_region import LastLines, Redrawn, TypedLine
 from ragforge.show.markdown import dim_text, render_markdown
-from ragforge.show.screen import Screen
+from ragforge.show.screen import LastLines, Redrawn, Screen, TypedLine
 
 TALLEST = 20  # lines of an answer that is being written
 DIFF_LINES = 60

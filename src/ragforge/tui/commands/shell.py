@@ -13,8 +13,7 @@ from ragforge.errors import InputError
 from ragforge.events import ToolFinished
 from ragforge.show.calls import format_count, format_duration
 from ragforge.show.console import fit_line, sanitise
-from ragforge.show.live_region import LONGEST, Redrawn, TypedLine, clean_line
-from ragforge.show.screen import Screen
+from ragforge.show.screen import LONGEST, Redrawn, Screen, TypedLine, clean_line
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal

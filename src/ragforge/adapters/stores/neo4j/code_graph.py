@@ -19,13 +19,13 @@ from ragforge.adapters.stores.neo4j.cypher import (
     select_values,
 )
 from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
-from ragforge.adapters.stores.neo4j.filters import make_filter
-from ragforge.adapters.stores.neo4j.relations import (
+from ragforge.adapters.stores.neo4j.file_nodes import (
     add_directories,
     prune_directories,
     put_relations,
     read_relations,
 )
+from ragforge.adapters.stores.neo4j.filters import make_filter
 from ragforge.adapters.stores.neo4j.vectors import NearestSearch, WordSearch, search_both
 from ragforge.domain.code import (
     WHOLE_FILES,
