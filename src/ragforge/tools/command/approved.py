@@ -29,7 +29,15 @@ from ragforge.tools.command.git.repository import find_repository
 from ragforge.tools.command.git.trigger_files import describe_changes, take_snapshot
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.run import CommandResult
-from ragforge.tools.command.sandbox import choose
+from ragforge.tools.command.sandbox.choose import (
+    REQUIRED,
+    Mode,
+    allow_confined_work,
+    allow_work,
+    explain_absence,
+    explain_no_auto,
+    find_sandbox,
+)
 from ragforge.tools.command.started import may_lose_work
 from ragforge.tools.confine import Root
 
@@ -60,15 +68,15 @@ class ApprovedCommands:
     """Runs commands that the user has allowed, in one project."""
 
     root: str  # a real path
-    sandbox: choose.Mode = "auto"
+    sandbox: Mode = "auto"
     environment: tuple[str, ...] = ()  # further variables that they receive
     limits: ApprovedLimits = field(default_factory=ApprovedLimits)
 
     def describe_sandbox(self) -> str:
         """Return what the sandbox does not close, for the user; "" if it closes all."""
-        sandbox = choose.find_sandbox(self.root, self.sandbox)
+        sandbox = find_sandbox(self.root, self.sandbox)
         if sandbox is None:
-            return choose.explain_absence(self.sandbox)
+            return explain_absence(self.sandbox)
         limits = sandbox.list_limits(os.path.lexists(os.path.join(self.root, ".git")))
         return f"the sandbox {', '.join(limits)}" if limits else ""
 
@@ -76,7 +84,7 @@ class ApprovedCommands:
         """Tell whether a line may run without a question in auto mode."""
         if os.path.islink(os.path.join(self.root, ".git")):  # a link could be replaced
             return False
-        return not choose.explain_no_auto(self.root, self.sandbox) and not may_lose_work(line)
+        return not explain_no_auto(self.root, self.sandbox) and not may_lose_work(line)
 
     async def run(
         self,
@@ -115,7 +123,7 @@ class ApprovedCommands:
                 except TimeoutError:
                     timed_out = True
         except NotAllowed:
-            return CommandResult(stderr=f"Refused: {choose.REQUIRED}.", refused=choose.REQUIRED)
+            return CommandResult(stderr=f"Refused: {REQUIRED}.", refused=REQUIRED)
         except (OSError, ValueError) as error:
             return CommandResult(stderr=f"The command could not be started: {error}")
         code = process.returncode or 0
@@ -148,11 +156,11 @@ class ApprovedCommands:
         read-only, there is no network, and it does not run without a sandbox that closes both.
         Raises NotAllowed if a required sandbox is missing, OSError, ValueError.
         """
-        sandbox = await asyncio.to_thread(choose.find_sandbox, self.root, self.sandbox)
+        sandbox = await asyncio.to_thread(find_sandbox, self.root, self.sandbox)
         if sandbox is None and self.sandbox == "required":
-            raise NotAllowed(choose.REQUIRED)
+            raise NotAllowed(REQUIRED)
         if confined and (network or sandbox is None or not sandbox.can_confine):
-            raise NotAllowed(choose.REQUIRED)
+            raise NotAllowed(REQUIRED)
         hide_process()
         variables = select_variables(os.environ, self.environment)
         async with AsyncExitStack() as stack:
@@ -163,9 +171,9 @@ class ApprovedCommands:
                 place = sandbox.place_temporary(folder)
                 variables |= {"TMPDIR": place, "TMP": place, "TEMP": place}
                 policy = await asyncio.to_thread(
-                    partial(choose.allow_confined_work, repository=repository)
+                    partial(allow_confined_work, repository=repository)
                     if confined
-                    else partial(choose.allow_work, network=network, repository=repository),
+                    else partial(allow_work, network=network, repository=repository),
                     self.root,
                     cwd,
                     folder,
