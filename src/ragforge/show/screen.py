@@ -47,10 +47,7 @@ class Redrawn(RenderHook):
     """
 
     def __init__(
-        self,
-        screen: Screen,
-        render: Callable[[], RenderableType],
-        typed: TypedLine | None = None,
+        self, screen: Screen, render: Callable[[], RenderableType], typed: TypedLine | None = None
     ) -> None:
         self._screen = screen
         self._render = render

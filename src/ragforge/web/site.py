@@ -25,12 +25,7 @@ from ragforge.web.language import choose_language, translate
 from ragforge.web.project_pages import show_map, show_timeline, show_today
 from ragforge.web.render import load_templates, render
 from ragforge.web.search_pages import show_search
-from ragforge.web.session_pages import (
-    delete_session,
-    export_session,
-    show_session,
-    show_sessions,
-)
+from ragforge.web.session_pages import delete_session, export_session, show_session, show_sessions
 from ragforge.web.usage_pages import show_usage
 
 if TYPE_CHECKING:

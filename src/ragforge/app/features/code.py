@@ -83,10 +83,7 @@ class Code:
         return await self.brain.is_ingested()
 
     async def ingest(
-        self,
-        on_step: OnStep = lambda _: None,
-        files: Sequence[Path] = (),
-        scip: Path | None = None,
+        self, on_step: OnStep = lambda _: None, files: Sequence[Path] = (), scip: Path | None = None
     ) -> tuple[IngestionReport, int]:
         """Bring what is known of the project's code up to date, or of some of its files.
 

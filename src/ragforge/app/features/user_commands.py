@@ -30,11 +30,7 @@ STORED_CHARS = 16_000
 
 
 async def run_user_command(
-    recorder: Recorder,
-    conversation_id: str,
-    cwd: Path,
-    line: str,
-    on_output: Callable[[str], None],
+    recorder: Recorder, conversation_id: str, cwd: Path, line: str, on_output: Callable[[str], None]
 ) -> CommandResult:
     """Run a line in the user's shell, and store it with its output as a separate turn.
 

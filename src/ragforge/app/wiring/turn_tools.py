@@ -92,10 +92,7 @@ def make_turn_tools(
     def make_working_tools(permit: Permit) -> list[Tool]:
         """Return the tools that ask for permission, in the mode of the session or another."""
         changing = toolbox.make_changing_tools(
-            journal,
-            permit,
-            turn.files,
-            lambda text: turn.on_event(CommandPrinted(text)),
+            journal, permit, turn.files, lambda text: turn.on_event(CommandPrinted(text))
         )
         return [*(changing if reads else ()), *toolbox.make_web_tools(permit)]
 

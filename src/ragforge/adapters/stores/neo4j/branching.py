@@ -13,12 +13,7 @@ from ragforge.adapters.stores.neo4j import conversation_nodes, links, messages, 
 from ragforge.adapters.stores.neo4j.cypher import is_own_node, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.authors import AGENT
-from ragforge.domain.branches import (
-    CopiedTurns,
-    copy_messages,
-    copy_turn,
-    name_copies,
-)
+from ragforge.domain.branches import CopiedTurns, copy_messages, copy_turn, name_copies
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, CleanRow, Row, Stored
 from ragforge.domain.rows import encode_message

@@ -301,10 +301,7 @@ async def read_relations(tx: Transaction, where: RelationFilter) -> list[Relatio
         f"{start} MATCH (n)-[e:{types}]{side}() RETURN {_EDGE}" for start in starts
     )
     found = await tx.rows(
-        query,
-        nodes=list(where.nodes or ()),
-        project=where.project_id,
-        paths=list(where.files),
+        query, nodes=list(where.nodes or ()), project=where.project_id, paths=list(where.files)
     )
     return sorted((Relation(*row.values()) for row in found), key=astuple)
 
