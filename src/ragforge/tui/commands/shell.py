@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -72,12 +71,7 @@ class FoldedOutput:
         self._state.begin()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._unfinished:
             self._add_line(self._unfinished)
             self._unfinished = ""
