@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.app.features.automatic_reading import AutomaticReading
-from ragforge.app.features.jobs import Jobs
+from ragforge.app.features.jobs import AutomaticReading, Jobs
 from ragforge.app.wiring.brain import open_brain
 from ragforge.app.wiring.identity import find_identity
 from ragforge.app.wiring.models import open_embedder
