@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from ragforge.app.features import automatic_reading
+from ragforge.app.features import jobs
 from ragforge.app.features.code import Code
 from ragforge.brain.ingestion import progress
 
@@ -19,7 +19,7 @@ async def being_read_elsewhere(code: Code, monkeypatch: pytest.MonkeyPatch) -> A
     name = progress.name_ingestion_lock(code.brain.project_id)
     holder = code.brain.ingester.holder
     with monkeypatch.context() as patch:
-        patch.setattr(automatic_reading, "FEW_FILES", 0)
+        patch.setattr(jobs, "FEW_FILES", 0)
         patch.setattr(code.automatic_reading, "detaches", True)  # none is started: one reads
         async with progress.hold_lock(code.brain.store.locks, name, holder):
             yield

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.tools.command.git.subcommands import load_subcommands
+from ragforge.tools.command.git.check import load_subcommands
 from ragforge.tools.command.run import CommandResult, CommandRunner
 from tests.unit.tools.command.allowed_lines import ALLOWED
 

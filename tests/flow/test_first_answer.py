@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from ragforge.app import open_app
-from ragforge.app.features import automatic_reading
-from ragforge.app.features.automatic_reading import FEW_FILES
+from ragforge.app.features import jobs
 from ragforge.app.features.code import Code, open_code
+from ragforge.app.features.jobs import FEW_FILES
 from ragforge.brain.graph import project_graph
 from ragforge.brain.ingestion import ingestion_run, progress
 from ragforge.brain.ingestion.progress import IngestionStep
@@ -186,7 +186,7 @@ async def test_a_large_project_is_read_by_a_separate_process(
 ) -> None:
     started: list[Path] = []
     monkeypatch.setattr(
-        automatic_reading, "start_detached_reading", lambda settings, place: started.append(place)
+        jobs, "start_detached_reading", lambda settings, place: started.append(place)
     )
     async with open_code(settings, root) as code:
         reading = await code.automatic_reading.begin()

@@ -197,8 +197,7 @@ def make_plan(result: Json) -> AgentPlanUpdate | None:
     steps = [item for item in items if isinstance(item, dict)]
     return update_plan(
         plan_entry(
-            clean(str(item.get("text", ""))),
-            status=_STATES.get(str(item.get("state")), "pending"),
+            clean(str(item.get("text", ""))), status=_STATES.get(str(item.get("state")), "pending")
         )
         for item in steps
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ragforge.domain.modes import Mode
 from ragforge.errors import InputError
 from ragforge.records import dataclass
-from ragforge.show.themes import use_plain, use_theme
+from ragforge.show.console import use_plain, use_theme
 
 if TYPE_CHECKING:
     from ragforge.config import Loaded, Settings

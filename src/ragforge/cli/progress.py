@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from ragforge.show.console import open_console, print_note
-from ragforge.show.themes import is_for_reader
+from ragforge.show.console import is_for_reader, open_console, print_note
 
 if TYPE_CHECKING:
     from rich.progress import Progress

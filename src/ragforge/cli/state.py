@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_here(
-    settings: Settings | None = None,
-    *,
-    folder: Path | None = None,
-    detach: bool = False,
+    settings: Settings | None = None, *, folder: Path | None = None, detach: bool = False
 ) -> AsyncIterator[App]:
     """Open the application in a folder, by default this one, until the end of the block."""
     from ragforge.app import open_app  # slow to load: many commands open nothing

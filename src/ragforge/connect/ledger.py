@@ -62,11 +62,7 @@ class Ledger:
             backup = f"{_digest(str(target).encode())[:16]}-{target.name}"
             make_private_folder(self.folder)
             replace_file(str(self.folder / backup), original)
-        every["files"][str(target)] = {
-            "agent": agent,
-            "backup": backup,
-            "after": _digest(after),
-        }
+        every["files"][str(target)] = {"agent": agent, "backup": backup, "after": _digest(after)}
         self._write(every)
 
     def forget(self, target: Path) -> None:

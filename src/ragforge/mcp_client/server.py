@@ -8,16 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from ragforge.domain.mcp_client import (
-    AnswerServer,
-    ServerAnswer,
-    ServerOffer,
-    ServerQuestion,
-    ServerReport,
-    ServerSpec,
-    ServerState,
-    decline_question,
-)
+from ragforge.domain import mcp_client
 from ragforge.errors import ServerError, ServerGone
 from ragforge.ports.mcp_client import Connect, ServerConnection
 from ragforge.records import dataclass
@@ -42,11 +33,11 @@ class Server:
 
     def __init__(
         self,
-        spec: ServerSpec,
+        spec: mcp_client.ServerSpec,
         connect: Connect,
         limits: ServerLimits,
         on_failure: Callable[[str], None],
-        answer: AnswerServer = decline_question,
+        answer: mcp_client.AnswerServer = mcp_client.decline_question,
     ) -> None:
         """`on_failure` receives one line when the server fails for the first time.
 
@@ -58,10 +49,10 @@ class Server:
         self._on_failure = on_failure
         self._ask_user = answer
         self._asking = asyncio.Lock()
-        self._question: asyncio.Task[ServerAnswer] | None = None
+        self._question: asyncio.Task[mcp_client.ServerAnswer] | None = None
         self._timers: list[asyncio.Timeout] = []  # of the calls that are running
-        self._state: ServerState = "off"
-        self._offer = ServerOffer()
+        self._state: mcp_client.ServerState = "off"
+        self._offer = mcp_client.ServerOffer()
         self._problem = ""
         self._was_reported = False
         self._connection: ServerConnection | None = None
@@ -70,9 +61,9 @@ class Server:
         self._changed = asyncio.Event()  # it answers, or it has failed
 
     @property
-    def report(self) -> ServerReport:
+    def report(self) -> mcp_client.ServerReport:
         """The state of the server; what it offers is known once it has answered."""
-        return ServerReport(self.spec, self._state, self._offer, self._problem)
+        return mcp_client.ServerReport(self.spec, self._state, self._offer, self._problem)
 
     def start(self) -> None:
         """Connect in the background, unless it is connected or was given up."""
@@ -128,13 +119,13 @@ class Server:
             if not self._timers and self._question is not None:
                 self._question.cancel()
 
-    async def _answer(self, question: ServerQuestion) -> ServerAnswer:
+    async def _answer(self, question: mcp_client.ServerQuestion) -> mcp_client.ServerAnswer:
         """Put a question to the user whose call is running; its time stands still meanwhile."""
         time = asyncio.get_running_loop().time
         async with self._asking:
             left = {timer: (timer.when() or time()) - time() for timer in self._timers}
             if not left:
-                return ServerAnswer("decline")
+                return mcp_client.ServerAnswer("decline")
             for timer in left:
                 timer.reschedule(None)
             self._question = asyncio.ensure_future(self._ask_user(question))
@@ -143,7 +134,7 @@ class Server:
             except asyncio.CancelledError:
                 if self._timers:  # the connection ends, not the call
                     raise
-                return ServerAnswer("cancel")
+                return mcp_client.ServerAnswer("cancel")
             finally:
                 self._question = None
                 for timer, seconds in left.items():
@@ -210,7 +201,7 @@ class Server:
         self._changed.clear()
 
     def _fail(self, problem: str) -> None:
-        self._state, self._problem, self._offer = "failed", problem, ServerOffer()
+        self._state, self._problem, self._offer = "failed", problem, mcp_client.ServerOffer()
         self._report_once(f"does not answer: {problem.rstrip('.')}. See `ragforge servers`")
         self._changed.set()
 

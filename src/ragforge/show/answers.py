@@ -6,9 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.domain.receipts import SECTIONS, Layout, Receipt
-from ragforge.show.console import fit_line, open_console, print_note, print_table, sanitise
+from ragforge.show.console import (
+    colour_lines,
+    fit_line,
+    is_for_reader,
+    open_console,
+    print_note,
+    print_table,
+    sanitise,
+)
 from ragforge.show.snippets import choose_lines, compile_words, cut_snippet
-from ragforge.show.themes import colour_lines, is_for_reader
 
 if TYPE_CHECKING:
     import re

@@ -83,10 +83,7 @@ def _get_error(call: ToolFinished) -> str:
 
 def format_full_call(call: ToolFinished, screen: Screen) -> list[Text]:
     """Return a call with all its arguments and its result."""
-    lines = [
-        format_call(call, screen.signs, screen.out.width - 1),
-        Text("arguments", style="dim"),
-    ]
+    lines = [format_call(call, screen.signs, screen.out.width - 1), Text("arguments", style="dim")]
     lines += _format_lines(call.arguments)
     lines.append(Text("result" if call.success else "error", style="dim"))
     result = call.result

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from ragforge.show.console import colour_lines, get_theme, is_for_reader
 from ragforge.show.hunks import Line, read_hunks
-from ragforge.show.themes import colour_lines, get_theme, is_for_reader
 from ragforge.show.visible import fold, make_visible, style_visible
 
 _COLOURS = {"+": "green", "-": "red"}

@@ -10,11 +10,18 @@ from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.domain.instants import format_instant
 from ragforge.domain.receipts import describe_absent
 from ragforge.domain.text import Json, to_text
-from ragforge.show.console import Fields, fit_line, open_console, print_note, round_score, sanitise
+from ragforge.show.console import (
+    Fields,
+    fit_line,
+    get_theme,
+    open_console,
+    print_note,
+    round_score,
+    sanitise,
+)
 from ragforge.show.notes import note_to_json
 from ragforge.show.sessions import name_other
 from ragforge.show.snippets import choose_lines, choose_text, compile_words, cut_snippet
-from ragforge.show.themes import get_theme
 
 if TYPE_CHECKING:
     from ragforge.app.features.code import CodeHit, DocumentHit

@@ -8,8 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.text import Text
 
-from ragforge.show.console import sanitise
-from ragforge.show.themes import is_for_reader
+from ragforge.show.console import is_for_reader, sanitise
 
 
 class RenderedMarkdown:

@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
 from rich.syntax import Syntax
 
-from ragforge.show.themes import get_theme
+from ragforge.show.console import get_theme
 
 
 class _Heading(Heading):

@@ -11,19 +11,8 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from ragforge import events
 from ragforge.domain.receipts import Receipt
-from ragforge.events import (
-    CommandPrinted,
-    ContextBuilt,
-    Done,
-    Event,
-    Noticed,
-    Reasoning,
-    ToolFinished,
-    ToolStarted,
-    Used,
-    Waiting,
-)
 from ragforge.events import Text as Words
 from ragforge.show.call_lines import (
     format_call,
@@ -36,9 +25,8 @@ from ragforge.show.calls import format_count, format_headline, get_failed_output
 from ragforge.show.console import fit_line, sanitise
 from ragforge.show.diffs import format_diff
 from ragforge.show.events import count_attempt, format_retry
-from ragforge.show.live_region import LastLines, Redrawn, TypedLine
 from ragforge.show.markdown import dim_text, render_markdown
-from ragforge.show.screen import Screen
+from ragforge.show.screen import LastLines, Redrawn, Screen, TypedLine
 
 TALLEST = 20  # lines of an answer that is being written
 DIFF_LINES = 60
@@ -64,27 +52,27 @@ class TurnView:
         typed: TypedLine | None = None,
     ) -> None:
         """With the line `typed` below, Esc interrupts."""
-        self.calls: list[ToolFinished] = []
+        self.calls: list[events.ToolFinished] = []
         self.receipt: Receipt | None = None
         self.window_share: float | None = None
         self._screen = screen
         self._calls_out = calls_out or screen.out  # where lines of tool calls go
         self._verbose = verbose
         self._blocks = Blocks()
-        self._running: dict[tuple[int, str], tuple[ToolStarted, float]] = {}
+        self._running: dict[tuple[int, str], tuple[events.ToolStarted, float]] = {}
         self._printed = LastLines(PRINTED_LINES)  # by the command that runs
         self._seen_diffs: set[str] = set()  # the user was asked about these
         self._thought: list[str] = []
         self._thinking_since: float | None = None
         self._began = time.monotonic()
         self._waiting: tuple[str, float] | None = None  # for what, and since when
-        self._retry: tuple[Waiting, float] | None = None  # an attempt, and when it begins
+        self._retry: tuple[events.Waiting, float] | None = None  # an attempt, and when it begins
         self._has_told = False  # that a model works
         self._gap = False  # whether an empty line comes before the next block
         self._interrupt_key = "Ctrl-C" if typed is None else "Esc"
         self._typed = typed
         self._below = Redrawn(screen, self._render_unfinished, typed)
-        self._kept: list[Event] | None = None  # what happens while the view is paused
+        self._kept: list[events.Event] | None = None  # what happens while the view is paused
 
     async def __aenter__(self) -> TurnView:
         self._below.begin()
@@ -97,19 +85,19 @@ class TurnView:
         self._running.clear()
         self._below.end()
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: events.Event) -> None:
         """Show an event, or keep it while the view is paused."""
         if self._kept is not None:
             self._kept.append(event)
             return
         match event:
-            case ContextBuilt(receipt=receipt):
+            case events.ContextBuilt(receipt=receipt):
                 self.receipt = receipt
                 self._print(dim_text(format_receipt(receipt)))
                 self._gap = True
-            case Waiting():
+            case events.Waiting():
                 self._wait(event)
-            case Reasoning(text=text):
+            case events.Reasoning(text=text):
                 self._waiting = self._retry = None
                 self._add_thought(text)
             case Words(text=text):
@@ -117,20 +105,20 @@ class TurnView:
                 self._finish_thinking()
                 for block in self._blocks.feed(text):
                     self._print_block(block)
-            case ToolStarted():
+            case events.ToolStarted():
                 self._waiting = self._retry = None
                 self._finish_words()
                 self._running[event.depth, event.id] = event, time.monotonic()
                 self._printed = LastLines(PRINTED_LINES)
-            case CommandPrinted(text=text):
+            case events.CommandPrinted(text=text):
                 self._printed.add(text)
-            case ToolFinished():
+            case events.ToolFinished():
                 self._finish_call(event)
-            case Used():
+            case events.Used():
                 self.window_share = event.window_share
-            case Noticed(text=text):
+            case events.Noticed(text=text):
                 self._calls_out.print(Text(sanitise(text), style="yellow"))
-            case Done():
+            case events.Done():
                 self._finish_words()
 
     def refresh(self) -> None:
@@ -165,7 +153,7 @@ class TurnView:
         """Remember a diff that the user has seen: it is not shown again."""
         self._seen_diffs.add(diff.strip()[:SEEN_CHARS])
 
-    def _finish_call(self, call: ToolFinished) -> None:
+    def _finish_call(self, call: events.ToolFinished) -> None:
         self._running.pop((call.depth, call.id), None)
         self._printed = LastLines(PRINTED_LINES)
         self.calls.append(call)
@@ -184,7 +172,7 @@ class TurnView:
         elif call.success and (output := get_failed_output(call.result)):
             self._print_some(format_last_lines(output, FAILED_LINES), indent)
 
-    def _wait(self, event: Waiting) -> None:
+    def _wait(self, event: events.Waiting) -> None:
         if event.problem:
             if not self._screen.can_redraw:
                 self._calls_out.print(Text(sanitise(format_retry(event)), style="yellow"))
@@ -236,7 +224,7 @@ class TurnView:
     def _print(self, shown: RenderableType) -> None:
         self._screen.out.print(shown)
 
-    def _format_interrupted(self, call: ToolStarted) -> Text:
+    def _format_interrupted(self, call: events.ToolStarted) -> Text:
         line = Text(f"{'  ' * call.depth}{self._screen.signs.failed} ", style="red")
         line.append(f"{sanitise(call.name)} {format_headline(call.arguments)}  interrupted")
         return line
@@ -290,7 +278,7 @@ class TurnView:
         return line
 
 
-def _describe_retry(event: Waiting, begins: float, now: float) -> str:
+def _describe_retry(event: events.Waiting, begins: float, now: float) -> str:
     """Return which attempt comes when, and why the last one failed."""
     when = f", in {begins - now:.0f} s" if begins > now else ""
     problem = fit_line(event.problem, PROBLEM_CHARS).rstrip(".")

@@ -173,12 +173,7 @@ class _FuzzySearch:
             self._add(line, line.text, 0, likeness, False)
 
     def _add(
-        self,
-        line: MatchingLine,
-        text: str,
-        offset: int,
-        likeness: Likeness,
-        in_name: bool,
+        self, line: MatchingLine, text: str, offset: int, likeness: Likeness, in_name: bool
     ) -> None:
         """Score a text and keep its line if it is similar to the query."""
         found = [

@@ -10,18 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from ragforge.domain.text import Json
-from ragforge.transcripts import fields
+from ragforge.transcripts import fields, record
 from ragforge.transcripts.files import TOO_LONG, is_there, open_lines, read_written_at
-from ragforge.transcripts.record import (
-    ROOT,
-    Call,
-    Entry,
-    Record,
-    RecordedChange,
-    RecordedResult,
-    RecordedUsage,
-    SessionFacts,
-)
 from ragforge.transcripts.source import FORMAT, FileSource, Piece, SkippedLines
 from ragforge.transcripts.user_text import find_user_text
 
@@ -64,7 +54,7 @@ def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
     with open_lines(path, known.get("position")) as lines:
         if lines.continues:
             reader.load(known.get("state"))
-        entries: list[Entry] = []
+        entries: list[record.Entry] = []
         begin, count = None, 0
         skipped = SkippedLines()
 
@@ -105,13 +95,13 @@ class AiderReader:
         self._kind: Kind = ""
         self._block: list[str] = []
         self._has_words = False  # whether a line of the block is not empty
-        self._facts = SessionFacts(fields.hash_texts((folder.name, "")), str(folder))
+        self._facts = record.SessionFacts(fields.hash_texts((folder.name, "")), str(folder))
         self._chain = self._facts.session
-        self._last = ROOT
+        self._last = record.ROOT
         self._at = at
         self._model: str | None = None
 
-    def read(self, line: str, start: int, end: int) -> Iterator[Entry]:
+    def read(self, line: str, start: int, end: int) -> Iterator[record.Entry]:
         """Yield what is complete with this line: the block before it, or aider's own note."""
         if line.startswith("# aider") and (run := _RUN.match(line)):
             yield from self._close(start)
@@ -140,7 +130,7 @@ class AiderReader:
         if not isinstance(state, list):
             return
         facts, self._chain, self._last, at, self._model = state
-        self._facts = SessionFacts(**facts)
+        self._facts = record.SessionFacts(**facts)
         self._at = None if at is None else datetime.fromisoformat(at)
 
     def _find_kind(self, line: str) -> Kind:
@@ -152,7 +142,7 @@ class AiderReader:
             return "aider"
         return "assistant"
 
-    def _close(self, start: int) -> Iterator[Entry]:
+    def _close(self, start: int) -> Iterator[record.Entry]:
         """Yield the block that ends here."""
         text = "\n".join(self._block).strip()
         if self._kind == "user":
@@ -164,40 +154,42 @@ class AiderReader:
         self._kind, self._block, self.block_start = "", [], start
         self._has_words = False
 
-    def _begin_run(self, started: str) -> Iterator[Entry]:
+    def _begin_run(self, started: str) -> Iterator[record.Entry]:
         """Yield a new session. Times are those of the user's clock."""
         try:
             self._at = datetime.fromisoformat(started).astimezone(UTC)
         except (ValueError, OverflowError):
             self._at = None
         session = fields.hash_texts((self._folder.name, started))
-        self._facts = SessionFacts(session, str(self._folder))
-        self._chain, self._last = session, ROOT
+        self._facts = record.SessionFacts(session, str(self._folder))
+        self._chain, self._last = session, record.ROOT
         yield self._facts
 
-    def _read_note(self, line: str) -> Iterator[Entry]:
+    def _read_note(self, line: str) -> Iterator[record.Entry]:
         if edit := _EDIT.match(line):
             path = edit[1].strip()
             record_id = self._name("edit", path)
-            call = Call(record_id, "edit", {"path": path})
-            done = RecordedResult(
-                record_id, output=line[2:].strip(), changes=(RecordedChange(path),)
+            call = record.Call(record_id, "edit", {"path": path})
+            done = record.RecordedResult(
+                record_id, output=line[2:].strip(), changes=(record.RecordedChange(path),)
             )
             yield self._put(record_id, "assistant", calls=(call,), results=(done,))
-        elif (tokens := _TOKENS.match(line)) and self._last != ROOT:
+        elif (tokens := _TOKENS.match(line)) and self._last != record.ROOT:
             count = _read_count(*tokens.groups())
-            yield Record(self._facts.session, self._last, tokens=count)
+            yield record.Record(self._facts.session, self._last, tokens=count)
             yield self._read_usage(line, count)
         elif version := _VERSION.match(line):
-            self._facts = SessionFacts(self._facts.session, str(self._folder), version=version[1])
+            self._facts = record.SessionFacts(
+                self._facts.session, str(self._folder), version=version[1]
+            )
             yield self._facts
         elif model := _MODEL.match(line):
             self._model = model[1]
 
-    def _read_usage(self, line: str, answered: int) -> RecordedUsage:
+    def _read_usage(self, line: str, answered: int) -> record.RecordedUsage:
         """Return what an answer took, as aider rounds it."""
         sent, cost = _SENT.match(line), _COST.search(line)
-        return RecordedUsage(
+        return record.RecordedUsage(
             self._facts.session,
             self._last,
             self._last,
@@ -208,17 +200,19 @@ class AiderReader:
             at=self._at,
         )
 
-    def _say(self, speaker: Literal["user", "assistant"], text: str) -> Record:
+    def _say(self, speaker: Literal["user", "assistant"], text: str) -> record.Record:
         return self._put(self._name(speaker, text), speaker, text=text)
 
     def _name(self, kind: str, text: str) -> str:
         self._chain = fields.hash_texts((self._chain, kind, text))
         return self._chain
 
-    def _put(self, record_id: str, speaker: Literal["user", "assistant"], **said: Json) -> Record:
+    def _put(
+        self, record_id: str, speaker: Literal["user", "assistant"], **said: Json
+    ) -> record.Record:
         before, self._last = self._last, record_id
         session, model = self._facts.session, self._model
-        return Record(session, record_id, before, self._at, speaker, model=model, **said)
+        return record.Record(session, record_id, before, self._at, speaker, model=model, **said)
 
 
 def _read_count(number: str, unit: str) -> int:

@@ -10,21 +10,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ragforge.domain.text import Json, split_words
-from ragforge.transcripts import fields
+from ragforge.transcripts import fields, record
 from ragforge.transcripts.edits import hash_text
 from ragforge.transcripts.files import read_object, sort_files, walk_files
 from ragforge.transcripts.reader import Recent, SessionReader
-from ragforge.transcripts.record import (
-    ROOT,
-    Call,
-    Entry,
-    Record,
-    RecordedChange,
-    RecordedResult,
-    RecordedUsage,
-    SessionFacts,
-    add_answer,
-)
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
@@ -89,7 +78,7 @@ class ClaudeCodeReader(SessionReader):
         self._side: Recent[str] = Recent(MAX_SIDE_RECORDS)
         self._streams = Streams()
 
-    def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
+    def read(self, content: Mapping[str, Any]) -> Iterator[record.Entry]:
         kind, owner = fields.text(content, "type") or "", fields.text(content, "sessionId")
         if kind not in _SILENT and kind not in ("user", "assistant"):
             self.unknown[kind or "without a type"] += 1
@@ -97,7 +86,7 @@ class ClaudeCodeReader(SessionReader):
             self._note_lost(kind, "session")
             return
         if kind in _TITLES and (title := fields.text(content, _TITLES[kind])):
-            yield SessionFacts(owner, title=title)
+            yield record.SessionFacts(owner, title=title)
         words = _find_queued_words(content) if kind == "attachment" else ""
         record_id = fields.text(content, "uuid")
         if record_id is None and words:  # lines of this kind have none
@@ -108,7 +97,7 @@ class ClaudeCodeReader(SessionReader):
         session = self._find_session(content, record_id, owner)
         yield from self._note_facts(content, session, owner)
         parent = fields.text(content, "parentUuid") or fields.text(content, "logicalParentUuid")
-        link = Record(session, record_id, parent, fields.time(content, "timestamp"))
+        link = record.Record(session, record_id, parent, fields.time(content, "timestamp"))
         if retracted := [name for key in _RETRACTED for name in fields.texts(content, key)]:
             link = replace(link, retracts=tuple(retracted))
         if kind == "user":
@@ -138,16 +127,16 @@ class ClaudeCodeReader(SessionReader):
 
     def _note_facts(
         self, content: Mapping[str, Any], session: str, owner: str
-    ) -> Iterator[SessionFacts]:
+    ) -> Iterator[record.SessionFacts]:
         """Yield the facts of a session when they are new."""
         is_subagent = session != owner
         facts: list[Json] = [fields.text(content, name) for name in ("cwd", "gitBranch", "version")]
         facts += [self._title, owner, True] if is_subagent else [None, None, False]
         if self._known.get(session) != facts:
             self._known.put(session, facts)
-            yield SessionFacts(session, *facts)
+            yield record.SessionFacts(session, *facts)
 
-    def _read_user(self, content: Mapping[str, Any], link: Record) -> Record:
+    def _read_user(self, content: Mapping[str, Any], link: record.Record) -> record.Record:
         """Return a user's words and the results of tools, which are also on users' lines."""
         blocks = fields.blocks(fields.mapping(content, "message").get("content"))
         for block in blocks:
@@ -166,17 +155,17 @@ class ClaudeCodeReader(SessionReader):
         if not text:
             return link
         # Without a parent it starts again; where the field is missing, it follows what is above.
-        parent = ROOT if link.parent is None and "parentUuid" in content else link.parent
+        parent = record.ROOT if link.parent is None and "parentUuid" in content else link.parent
         return replace(link, parent=parent, speaker="user", text=text)
 
-    def _read_assistant(self, content: Mapping[str, Any], link: Record) -> Record:
+    def _read_assistant(self, content: Mapping[str, Any], link: record.Record) -> record.Record:
         """Return what a line of an answer adds to the lines of it before."""
         message = fields.mapping(content, "message")
         answer = _name_answer(content, link)
         texts: list[str] = []
         thoughts: list[str] = []
-        calls: list[Call] = []
-        results: list[RecordedResult] = []
+        calls: list[record.Call] = []
+        results: list[record.RecordedResult] = []
         for number, block in enumerate(fields.blocks(message.get("content"))):
             kind = fields.text(block, "type") or "without a type"
             if kind == "text":
@@ -190,7 +179,7 @@ class ClaudeCodeReader(SessionReader):
                 call_id = fields.text(block, "id") or f"{link.id}/{number}"
                 if self._streams.take_call(answer, call_id):
                     name = fields.text(block, "name") or "tool"
-                    calls.append(Call(call_id, name, block.get("input")))
+                    calls.append(record.Call(call_id, name, block.get("input")))
             elif kind.endswith("_tool_result"):
                 results.append(_read_result(block))
             elif kind not in _SILENT_BLOCKS:
@@ -203,23 +192,25 @@ class ClaudeCodeReader(SessionReader):
         text, reasoning = ("\n".join(filter(None, said)) for said in (texts, thoughts))
         tokens = self._streams.take_tokens(answer, tokens)
         model = fields.text(message, "model")
-        return add_answer(link, text, reasoning or None, tuple(calls), model=model, tokens=tokens)
+        return record.add_answer(
+            link, text, reasoning or None, tuple(calls), model=model, tokens=tokens
+        )
 
 
-def _name_answer(content: Mapping[str, Any], link: Record) -> str:
+def _name_answer(content: Mapping[str, Any], link: record.Record) -> str:
     """Return the id that all lines of an answer share, also in a fork."""
     message_id = fields.text(fields.mapping(content, "message"), "id") or link.id
     return f"{message_id} {fields.text(content, 'requestId') or ''}"
 
 
-def _read_usage(content: Mapping[str, Any], link: Record) -> Iterator[RecordedUsage]:
+def _read_usage(content: Mapping[str, Any], link: record.Record) -> Iterator[record.RecordedUsage]:
     """Yield what the request of an answer took. Its input is counted without the cache."""
     message = fields.mapping(content, "message")
     usage = fields.mapping(message, "usage")
     cached = fields.tokens(usage, "cache_read_input_tokens")
     written = fields.tokens(usage, "cache_creation_input_tokens")
     if usage:
-        yield RecordedUsage(
+        yield record.RecordedUsage(
             link.session,
             _name_answer(content, link),
             link.id,
@@ -233,11 +224,11 @@ def _read_usage(content: Mapping[str, Any], link: Record) -> Iterator[RecordedUs
         )
 
 
-def _read_result(block: Mapping[str, Any]) -> RecordedResult:
+def _read_result(block: Mapping[str, Any]) -> record.RecordedResult:
     failed = bool(block.get("is_error"))
     output = fields.join_texts(block.get("content"))
     call_id = fields.text(block, "tool_use_id") or ""
-    return RecordedResult(call_id, not failed, output, error=output if failed else None)
+    return record.RecordedResult(call_id, not failed, output, error=output if failed else None)
 
 
 def _find_queued_words(content: Mapping[str, Any]) -> str:
@@ -257,7 +248,7 @@ def _is_synthetic(content: Mapping[str, Any]) -> bool:
 CLAUDE_CODE = LineSource("claude-code", "Claude Code", list_files, fits, open_reader)
 
 
-def find_changes(result: Json) -> tuple[RecordedChange, ...]:
+def find_changes(result: Json) -> tuple[record.RecordedChange, ...]:
     """Return the files that a result says were written."""
     if not isinstance(result, dict):
         return ()
@@ -267,7 +258,7 @@ def find_changes(result: Json) -> tuple[RecordedChange, ...]:
         return ()
     before, after = _find_contents(result)
     diff = _join_patch(result.get("structuredPatch"))
-    return (RecordedChange(path, hash_text(before), hash_text(after), diff),)
+    return (record.RecordedChange(path, hash_text(before), hash_text(after), diff),)
 
 
 def _find_contents(result: Mapping[str, Any]) -> tuple[str | None, str | None]:

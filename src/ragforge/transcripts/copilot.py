@@ -7,18 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragforge.transcripts import fields
+from ragforge.transcripts import fields, record
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.reader import Recent, SessionReader
-from ragforge.transcripts.record import (
-    Call,
-    Entry,
-    Record,
-    RecordedResult,
-    RecordedUsage,
-    SessionFacts,
-    add_answer,
-)
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
@@ -51,11 +42,11 @@ class CopilotReader(SessionReader):
     remembered = ("_facts", "_model", "_calls")
 
     def __init__(self, session: str) -> None:
-        super().__init__(SessionFacts(session))
+        super().__init__(record.SessionFacts(session))
         self._is_noted = True  # a session of which nothing is said has no facts
         self._calls: Recent[str] = Recent(MAX_CALLS)  # calls that were read
 
-    def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
+    def read(self, content: Mapping[str, Any]) -> Iterator[record.Entry]:
         kind, data = (
             fields.text(content, "type") or "without a type",
             fields.mapping(content, "data"),
@@ -84,12 +75,12 @@ class CopilotReader(SessionReader):
                 self._facts, session=session, title=None, parent=self._session, is_subagent=True
             )
         parent, at = fields.text(content, "parentId"), fields.time(content, "timestamp")
-        link = Record(session, name, parent, at)
+        link = record.Record(session, name, parent, at)
         yield self._read_event(kind, data, link)
         if kind == "session.shutdown":
             yield from _read_usage(fields.mapping(data, "modelMetrics"), link)
 
-    def _read_event(self, kind: str, data: Mapping[str, Any], link: Record) -> Record:
+    def _read_event(self, kind: str, data: Mapping[str, Any], link: record.Record) -> record.Record:
         if kind == "user.message" and fields.text(data, "source") in (None, "user"):
             words = find_user_text(fields.text(data, "content") or "")
             return replace(link, speaker="user", text=words) if words else link
@@ -105,28 +96,28 @@ class CopilotReader(SessionReader):
             return replace(link, results=(_read_result(call_id, data),))
         return link
 
-    def _read_answer(self, data: Mapping[str, Any], link: Record) -> Record:
+    def _read_answer(self, data: Mapping[str, Any], link: record.Record) -> record.Record:
         text, reasoning = fields.text(data, "content") or "", fields.text(data, "reasoningText")
         calls = tuple(
             self._make_call(fields.text(one, "toolCallId") or f"{link.id}/{number}", one, "name")
             for number, one in enumerate(fields.blocks(data.get("toolRequests")))
         )
         tokens = fields.number(data, "outputTokens")
-        return add_answer(link, text, reasoning, calls, model=self._model, tokens=tokens)
+        return record.add_answer(link, text, reasoning, calls, model=self._model, tokens=tokens)
 
-    def _make_call(self, call_id: str, data: Mapping[str, Any], name: str) -> Call:
+    def _make_call(self, call_id: str, data: Mapping[str, Any], name: str) -> record.Call:
         self._calls.put(call_id, "")
-        return Call(
+        return record.Call(
             call_id, fields.text(data, name) or "tool", fields.load_arguments(data.get("arguments"))
         )
 
 
-def _read_usage(metrics: Mapping[str, Any], link: Record) -> Iterator[RecordedUsage]:
+def _read_usage(metrics: Mapping[str, Any], link: record.Record) -> Iterator[record.RecordedUsage]:
     """Yield what the requests to each model took since the session was started or resumed."""
     for model in metrics:
         of_model = fields.mapping(metrics, model)
         usage = fields.mapping(of_model, "usage")
-        yield RecordedUsage(
+        yield record.RecordedUsage(
             link.session,
             f"{link.id}/{model}",
             link.id,
@@ -146,7 +137,7 @@ def _read_remote(context: Mapping[str, Any]) -> str | None:
     return f"https://{host}/{name}" if host and name else None
 
 
-def _read_result(call_id: str, data: Mapping[str, Any]) -> RecordedResult:
+def _read_result(call_id: str, data: Mapping[str, Any]) -> record.RecordedResult:
     success = data.get("success") is not False
     output = fields.text(fields.mapping(data, "result"), "content") or ""
     error = fields.text(fields.mapping(data, "error"), "message") or output or "it failed"
@@ -154,8 +145,8 @@ def _read_result(call_id: str, data: Mapping[str, Any]) -> RecordedResult:
         fields.mapping(fields.mapping(data, "toolTelemetry"), "metrics"), "durationMs"
     )
     if success:
-        return RecordedResult(call_id, output=output, duration_ms=taken or 0)
-    return RecordedResult(call_id, False, output or error, error, taken or 0)
+        return record.RecordedResult(call_id, output=output, duration_ms=taken or 0)
+    return record.RecordedResult(call_id, False, output or error, error, taken or 0)
 
 
 COPILOT = LineSource("copilot", "Copilot CLI", list_files, fits, open_reader)

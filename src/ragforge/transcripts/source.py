@@ -34,16 +34,8 @@ from typing import Any, Protocol
 from ragforge.domain.text import Json
 from ragforge.errors import TranscriptUnreadable
 from ragforge.records import dataclass
+from ragforge.transcripts import files
 from ragforge.transcripts.fields import BAD, parse_json, parse_line
-from ragforge.transcripts.files import (
-    MAX_LINE,
-    TOO_LONG,
-    Line,
-    Lines,
-    check_regular,
-    open_lines,
-    open_regular,
-)
 from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.record import Entry
 
@@ -139,7 +131,7 @@ def stamp_files(*paths: Path) -> str:
         try:
             facts = os.stat(path)
             if number == 0:
-                check_regular(path, facts)
+                files.check_regular(path, facts)
         except OSError:
             if number == 0:
                 raise
@@ -180,7 +172,7 @@ class LineSource:
             yield _read_whole(path, reader, self.unpack)
             return
         fields = cursor if isinstance(cursor, dict) and cursor.get("format") == FORMAT else {}
-        with open_lines(path, fields.get("position")) as lines:
+        with files.open_lines(path, fields.get("position")) as lines:
             if lines.continues:
                 reader.load(fields["state"])
             for batch in _batch(_list_complete(lines)):
@@ -204,9 +196,9 @@ class LineSource:
 
 def _read_whole(path: Path, reader: SessionReader, unpack: Unpack) -> Piece:
     """Return all of a file that is one piece of JSON; it is rewritten whenever it changes."""
-    with open_regular(path) as file:
+    with files.open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
-        if size > MAX_LINE:
+        if size > files.MAX_LINE:
             raise TranscriptUnreadable(path, "it is longer than 64 MB")
         value = parse_json(file.read())
     if value is BAD:
@@ -223,7 +215,7 @@ def _read_whole(path: Path, reader: SessionReader, unpack: Unpack) -> Piece:
     return Piece(tuple(entries), None, size, count, reader.unknown, skipped.counts, listed)
 
 
-def _list_complete(lines: Lines) -> Iterator[Line]:
+def _list_complete(lines: files.Lines) -> Iterator[files.Line]:
     """Yield the lines, also a last one without an end if it holds all of its object."""
     yield from lines
     rest = lines.rest
@@ -231,9 +223,9 @@ def _list_complete(lines: Lines) -> Iterator[Line]:
         yield rest
 
 
-def _batch(lines: Iterable[Line]) -> Iterator[list[Line]]:
+def _batch(lines: Iterable[files.Line]) -> Iterator[list[files.Line]]:
     """Yield lines in batches whose size is bounded."""
-    batch: list[Line] = []
+    batch: list[files.Line] = []
     for line in lines:
         if batch and line.end - batch[0].start > PIECE_BYTES:
             yield batch
@@ -243,9 +235,9 @@ def _batch(lines: Iterable[Line]) -> Iterator[list[Line]]:
         yield batch
 
 
-def _read_line(line: Line, reader: SessionReader, skipped: SkippedLines) -> Iterator[Entry]:
+def _read_line(line: files.Line, reader: SessionReader, skipped: SkippedLines) -> Iterator[Entry]:
     if line.data is None:
-        skipped.add(line.number, TOO_LONG)
+        skipped.add(line.number, files.TOO_LONG)
     elif line.data.strip():
         found = parse_line(line.data)
         if not found:

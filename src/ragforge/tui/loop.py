@@ -57,9 +57,7 @@ async def converse(terminal: Terminal) -> None:
         terminal.screen.signs,
         lambda: format_toolbar(terminal),
         Actions(
-            lambda: _show_session(terminal),
-            terminal.change_mode,
-            lambda: _paste_picture(terminal),
+            lambda: _show_session(terminal), terminal.change_mode, lambda: _paste_picture(terminal)
         ),
         {str(key): f"/resume {one.uuid}" for key, one in enumerate(terminal.offered, 1)},
         lambda: format_mode(terminal.mode),

@@ -16,8 +16,8 @@ from ragforge.show.hunks import is_new_file
 from ragforge.show.screen import Screen, Signs
 from ragforge.show.turn_view import TurnView
 from ragforge.show.visible import fold, make_visible, style_visible
-from ragforge.tui.choices import ENTER, NO, Choice, ChoicePrompt, ask_for_text
 from ragforge.tui.keyboard import forget_typed
+from ragforge.tui.picker import ENTER, NO, Choice, ChoicePrompt, ask_for_text
 
 SHOW_ALL = "v"
 SHOW_MORE = (ENTER, "m", SHOW_ALL)

@@ -402,12 +402,7 @@ def find_closest(files: Sequence[str], typed: str, limit: int) -> list[str]:
         from rapidfuzz import fuzz, process
 
         like = process.extract(
-            wanted,
-            files,
-            scorer=fuzz.WRatio,
-            processor=str.lower,
-            limit=limit,
-            score_cutoff=LIKE,
+            wanted, files, scorer=fuzz.WRatio, processor=str.lower, limit=limit, score_cutoff=LIKE
         )
         found += [path for path, _, _ in like if path not in holding]
     return found[:limit]

@@ -18,8 +18,7 @@ from ragforge.show.hits import list_lines, list_texts
 from ragforge.show.sessions import load_sessions
 from ragforge.show.snippets import choose_text, compile_words, cut_snippet
 from ragforge.web.forms import read_day, read_text, stop_when_left
-from ragforge.web.markdown import strip_marks
-from ragforge.web.render import name_project, render
+from ragforge.web.render import name_project, render, strip_marks
 from ragforge.web.session_pages import TURNS, find_choices
 
 if TYPE_CHECKING:

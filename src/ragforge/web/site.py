@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragforge.errors import InputError, NotFound, RagForgeError, StoreError
-from ragforge.web import api
+from ragforge.web import api, store_pages
 from ragforge.web.access import Access
 from ragforge.web.code_pages import show_changes, show_code, show_graph
 from ragforge.web.context_pages import show_playground, show_receipt
@@ -25,23 +25,7 @@ from ragforge.web.language import choose_language, translate
 from ragforge.web.project_pages import show_map, show_timeline, show_today
 from ragforge.web.render import load_templates, render
 from ragforge.web.search_pages import show_search
-from ragforge.web.session_pages import (
-    delete_session,
-    export_session,
-    show_session,
-    show_sessions,
-)
-from ragforge.web.store_pages import (
-    ask_forget,
-    check_store,
-    decide_correction,
-    forget_code,
-    forget_note,
-    forget_project,
-    retry_jobs,
-    show_notes,
-    show_store,
-)
+from ragforge.web.session_pages import delete_session, export_session, show_session, show_sessions
 from ragforge.web.usage_pages import show_usage
 
 if TYPE_CHECKING:
@@ -92,17 +76,17 @@ def build_site(app: App, access: Access) -> ASGIApp:
         Route("/timeline", show_timeline),
         Route("/map", show_map),
         Route("/graph", show_graph),
-        Route("/store", show_store),
-        Route("/store/check", check_store, methods=["POST"]),
-        Route("/store/retry", retry_jobs, methods=["POST"]),
-        Route("/store/forget", ask_forget),
-        Route("/store/forget", forget_project, methods=["POST"]),
-        Route("/store/forget-code", forget_code, methods=["POST"]),
+        Route("/store", store_pages.show_store),
+        Route("/store/check", store_pages.check_store, methods=["POST"]),
+        Route("/store/retry", store_pages.retry_jobs, methods=["POST"]),
+        Route("/store/forget", store_pages.ask_forget),
+        Route("/store/forget", store_pages.forget_project, methods=["POST"]),
+        Route("/store/forget-code", store_pages.forget_code, methods=["POST"]),
         Route("/usage", show_usage),
         Route("/today", show_today),
-        Route("/notes", show_notes),
-        Route("/notes/review", decide_correction, methods=["POST"]),
-        Route("/notes/{id}/forget", forget_note, methods=["POST"]),
+        Route("/notes", store_pages.show_notes),
+        Route("/notes/review", store_pages.decide_correction, methods=["POST"]),
+        Route("/notes/{id}/forget", store_pages.forget_note, methods=["POST"]),
         Route("/api/sessions", api.list_sessions),
         Route("/api/sessions/{id}", api.load_session),
         Route("/api/sessions/{id}/receipt", api.load_receipt),

@@ -8,7 +8,7 @@ import ragforge.cli.commands
 from ragforge.cli.guard import INCOMPLETE
 
 PAGE = Path(__file__).parents[3] / "docs" / "commands.md"
-NAMES = {"imports": "import"}
+NAMES = {"connect": "import"}
 
 
 def test_every_command_that_may_be_incomplete_is_named_next_to_its_code() -> None:

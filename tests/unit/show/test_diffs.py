@@ -9,8 +9,8 @@ from rich.console import Console
 
 from ragforge.domain.text import Json
 from ragforge.show.calls import get_failed_output
+from ragforge.show.console import DARK, LIGHT, get_theme, use_theme
 from ragforge.show.diffs import format_diff
-from ragforge.show.themes import DARK, LIGHT, get_theme, use_theme
 from ragforge.tools.edits.change import FileEdit
 
 LONG = [f"line {number}\n" for number in range(1, 31)]

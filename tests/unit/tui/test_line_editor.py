@@ -8,7 +8,7 @@ from prompt_toolkit.key_binding import KeyPress
 from rich.cells import cell_len
 
 from ragforge.show.screen import count_rows, rewraps_lines
-from ragforge.tui.line_editor import MAX_ROWS, LineEditor
+from ragforge.tui.live_input import MAX_ROWS, LineEditor
 from ragforge.tui.pastes import Pastes
 
 LEFT, HOME, DELETE, WORD_LEFT = "\x1b[D", "\x1b[H", "\x1b[3~", "\x1b[1;5D"

@@ -16,7 +16,7 @@ pytest.importorskip("jinja2", reason="the extra web is not installed")
 
 from ragforge.domain.receipts import Layout, Receipt, ReceiptItem, RequestPart, SearchReport
 from ragforge.domain.work import NewJob
-from ragforge.web.markdown import colour_code, format_diff, format_markdown
+from ragforge.web.render import colour_code, format_diff, format_markdown
 from tests.fakes.builders import (
     assistant,
     conversation,

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
-from ragforge.web.markdown import strip_marks
+from ragforge.web.render import strip_marks
 from ragforge.web.site import ASSETS
 
 MAX_BYTES = 300_000

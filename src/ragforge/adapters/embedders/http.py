@@ -18,18 +18,9 @@ from urllib.parse import quote
 
 import httpx2
 
+from ragforge import errors
 from ragforge.domain.text import Json, shorten_end
 from ragforge.domain.vectors import TRANSFORMER
-from ragforge.errors import (
-    BadAnswer,
-    KeyRejected,
-    ModelBusy,
-    ModelError,
-    ModelMissing,
-    ModelUnavailable,
-    RequestRefused,
-    SettingsError,
-)
 from ragforge.ports.models import Embedded, Purpose
 from ragforge.records import dataclass
 
@@ -76,17 +67,17 @@ class Provider:
                 response = await self._open().post(address, content=content, headers=headers)
         except (TimeoutError, httpx2.TimeoutException) as error:
             message = f"{self.host} did not answer within {self._seconds:g} seconds"
-            raise ModelUnavailable(message) from error
+            raise errors.ModelUnavailable(message) from error
         except httpx2.DecodingError as error:
-            raise BadAnswer(f"{self.host} sent an answer that cannot be unpacked") from error
+            raise errors.BadAnswer(f"{self.host} sent an answer that cannot be unpacked") from error
         except httpx2.RequestError as error:
             reason = str(error) or type(error).__name__
-            raise ModelUnavailable(f"{self.host} cannot be reached: {reason}") from error
+            raise errors.ModelUnavailable(f"{self.host} cannot be reached: {reason}") from error
         said = _parse_json(response.content)
         if not response.is_success:
             raise self._failure(response, said)
         if said is None:
-            raise BadAnswer(f"{self.host} sent an answer that is not JSON")
+            raise errors.BadAnswer(f"{self.host} sent an answer that is not JSON")
         return said
 
     async def close(self) -> None:
@@ -102,7 +93,7 @@ class Provider:
             except (OSError, ValueError, ImportError, httpx2.InvalidURL) as error:
                 # The environment names missing certificates or an unusable proxy.
                 message = f"No connection to {self.host} can be set up: {error}"
-                raise ModelMissing(message) from error
+                raise errors.ModelMissing(message) from error
         return self._client
 
     def _key_headers(self) -> dict[str, str]:
@@ -110,29 +101,29 @@ class Provider:
             return {}
         # Checked here, because the HTTP library's error would quote the key.
         if not (self._key.isascii() and self._key.isprintable()):
-            raise KeyRejected(
+            raise errors.KeyRejected(
                 f"The key for {self.host} contains invalid characters. Set {self._key_place}."
             )
         name, _, value = self._key_header.partition(": ")
         return {name: value.format(self._key)}
 
-    def _failure(self, response: httpx2.Response, said: Json) -> ModelError:
+    def _failure(self, response: httpx2.Response, said: Json) -> errors.ModelError:
         status = response.status_code
         words = self._words(response, said)
         if status == 401 or _is_bad_key(said):
             # Without its message: some providers repeat a part of the key.
             fault = "rejects the key" if self._key else "wants a key"
-            return KeyRejected(f"{self.host} {fault}. Set {self._key_place}.")
+            return errors.KeyRejected(f"{self.host} {fault}. Set {self._key_place}.")
         if status == 403:
-            return KeyRejected(f"{self.host} forbids this{words}. Check {self._key_place}.")
+            return errors.KeyRejected(f"{self.host} forbids this{words}. Check {self._key_place}.")
         wait = _retry_after(response.headers, said)
         if status == 429:
-            return ModelBusy(f"{self.host} accepts no more requests for now{words}", wait)
+            return errors.ModelBusy(f"{self.host} accepts no more requests for now{words}", wait)
         if status == 503 and wait is not None:
-            return ModelBusy(f"{self.host} is overloaded{words}", wait)
+            return errors.ModelBusy(f"{self.host} is overloaded{words}", wait)
         if status >= 500 or status == 408:
-            return ModelUnavailable(f"{self.host} fails with HTTP {status}{words}")
-        return RequestRefused(f"{self.host} refuses the request with HTTP {status}{words}")
+            return errors.ModelUnavailable(f"{self.host} fails with HTTP {status}{words}")
+        return errors.RequestRefused(f"{self.host} refuses the request with HTTP {status}{words}")
 
     def _words(self, response: httpx2.Response, said: Json) -> str:
         """Return the provider's error message after a colon, shortened and printable."""
@@ -162,10 +153,12 @@ def check_vectors(vectors: Sequence[object], size: int | None, host: str) -> lis
     kept: list[list[float]] = []
     for vector in vectors:
         if not isinstance(vector, list) or not vector or not _are_finite(vector):
-            raise BadAnswer(f"{host} sent a vector that is not a list of finite numbers")
+            raise errors.BadAnswer(f"{host} sent a vector that is not a list of finite numbers")
         size = len(vector) if size is None else size
         if len(vector) != size:
-            raise BadAnswer(f"{host} sent a vector of {len(vector)} dimensions, not of {size}")
+            raise errors.BadAnswer(
+                f"{host} sent a vector of {len(vector)} dimensions, not of {size}"
+            )
         kept.append(vector)
     return kept
 
@@ -193,7 +186,7 @@ def _parse_address(base_url: str) -> httpx2.URL:
         url = httpx2.URL("")
     if url.scheme not in {"http", "https"} or not url.host:
         # The address is not repeated: it may hold a password.
-        raise SettingsError(
+        raise errors.SettingsError(
             "The address of the embedding service must begin with http:// or https:// "
             "and name a host: embeddings.base_url"
         )
@@ -343,14 +336,14 @@ def _sort_by_index(said: Json, count: int, host: str) -> list[object]:
     """Return the vectors by their index: servers may answer in the order they were done."""
     data = said.get("data") if isinstance(said, dict) else None
     if not isinstance(data, list):
-        raise BadAnswer(f"{host} sent an answer without a list of embeddings")
+        raise errors.BadAnswer(f"{host} sent an answer without a list of embeddings")
     if len(data) != count:
-        raise BadAnswer(f"{host} sent {len(data)} embeddings for {count} texts")
+        raise errors.BadAnswer(f"{host} sent {len(data)} embeddings for {count} texts")
     found: dict[int, object] = {}
     for item in data:
         index = item.get("index") if isinstance(item, dict) else None
         if type(index) is not int or not 0 <= index < count or index in found:
-            raise BadAnswer(f"{host} sent embeddings whose indices are not 0 to {count - 1}")
+            raise errors.BadAnswer(f"{host} sent embeddings whose indices are not 0 to {count - 1}")
         found[index] = item.get("embedding")
     return [found[index] for index in range(count)]
 
@@ -407,9 +400,9 @@ class GeminiEmbeddings:
         host = self._provider.host
         found = said.get("embeddings") if isinstance(said, dict) else None
         if not isinstance(found, list):
-            raise BadAnswer(f"{host} sent an answer without a list of embeddings")
+            raise errors.BadAnswer(f"{host} sent an answer without a list of embeddings")
         if len(found) != len(texts):
-            raise BadAnswer(f"{host} sent {len(found)} embeddings for {len(texts)} texts")
+            raise errors.BadAnswer(f"{host} sent {len(found)} embeddings for {len(texts)} texts")
         # They carry no index: the API promises the order of the requests.
         values = [item.get("values") if isinstance(item, dict) else None for item in found]
         vectors = check_vectors(values, self.dimension, host)

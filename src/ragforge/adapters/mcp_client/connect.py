@@ -19,7 +19,6 @@ from collections.abc import (
 )
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, TextIO, TypeVar
 from urllib.parse import urlsplit
 
@@ -385,12 +384,7 @@ class StderrTail:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
     def release(self) -> None:

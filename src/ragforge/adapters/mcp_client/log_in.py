@@ -8,12 +8,7 @@ from mcp.client.auth import OAuthFlowError, OAuthRegistrationError, OAuthTokenEr
 from mcp.client.client import Client
 from mcp_types import Implementation
 
-from ragforge.adapters.mcp_client.connect import (
-    PROBLEM_CHARS,
-    describe_failure,
-    open_http,
-    quieten,
-)
+from ragforge.adapters.mcp_client.connect import PROBLEM_CHARS, describe_failure, open_http, quieten
 from ragforge.adapters.mcp_client.login import CallbackServer, ShowAddress, make_login
 from ragforge.domain.mcp_client import ServerSpec
 from ragforge.domain.text import shorten_end

@@ -5,19 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from ragforge import errors
 from ragforge.domain.text import shorten_end
-from ragforge.errors import (
-    AnswerInterrupted,
-    BadAnswer,
-    ContextOverflow,
-    KeyRejected,
-    ModelBusy,
-    ModelError,
-    ModelUnavailable,
-    ModelUnreachable,
-    RequestRefused,
-    ToolsUnsupported,
-)
 
 _MESSAGE_CHARS = 300
 _BUSY = {429}
@@ -67,19 +56,21 @@ _NO_TOOLS = re.compile(
 
 def translate_error(
     error: Exception, model: str, secret: str = "", address: str = "", *, with_tools: bool = False
-) -> ModelError:
+) -> errors.ModelError:
     """Return our error for the library's. Whatever it raises concerns only this request."""
     import httpx2
     from pydantic_ai import exceptions as theirs
 
-    if isinstance(error, ModelError):
+    if isinstance(error, errors.ModelError):
         return error
     said = _shorten_message(error, secret)
     place = f"{model} at {address}" if address else model
     if isinstance(error, theirs.ModelContextWindowExceededError) or says_overflow(error, said):
-        return ContextOverflow(f"The request is too long for {model}: {said}", find_window(said))
+        return errors.ContextOverflow(
+            f"The request is too long for {model}: {said}", find_window(said)
+        )
     if (reason := _find_reason_unreachable(error)) is not None:
-        return ModelUnreachable(f"{place} cannot be reached: {reason}")
+        return errors.ModelUnreachable(f"{place} cannot be reached: {reason}")
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         return _translate_status(
@@ -89,22 +80,22 @@ def translate_error(
         case theirs.ModelAuthenticationError():
             return _reject_key(place, said)
         case theirs.ModelRateLimitError() | theirs.ModelOverloadedError():
-            return ModelBusy(f"{place} is busy: {said}", error.retry_after)
+            return errors.ModelBusy(f"{place} is busy: {said}", error.retry_after)
         case theirs.ModelRequestRejectedError() | theirs.ModelQuotaExceededError():
-            return RequestRefused(f"{place} refuses the request: {said}")
+            return errors.RequestRefused(f"{place} refuses the request: {said}")
         case theirs.ModelRequestTimeout():  # asking again would take as long
-            return AnswerInterrupted(
+            return errors.AnswerInterrupted(
                 f"{place} did not end its answer within {error.timeout:g} seconds. "
                 "The setting llm.request_seconds allows more."
             )
         case theirs.ModelTimeoutError() | TimeoutError():
-            return ModelUnavailable(f"{place} did not answer in time.")
+            return errors.ModelUnavailable(f"{place} did not answer in time.")
         case theirs.ModelAPIError() | httpx2.HTTPError() | ConnectionError():
-            return ModelUnavailable(f"{place} broke off: {said}")
+            return errors.ModelUnavailable(f"{place} broke off: {said}")
     if type(error).__module__.partition(".")[0] in {"openai", "anthropic", "google", "httpcore2"}:
-        return ModelUnavailable(f"{place} broke off: {said}")
+        return errors.ModelUnavailable(f"{place} broke off: {said}")
     # A chunk may have any shape, and the libraries stumble over it in any way.
-    return BadAnswer(f"The answer of {model} cannot be read: {said or type(error).__name__}")
+    return errors.BadAnswer(f"The answer of {model} cannot be read: {said or type(error).__name__}")
 
 
 def _find_reason_unreachable(error: BaseException) -> str | None:
@@ -123,22 +114,22 @@ def _find_reason_unreachable(error: BaseException) -> str | None:
 
 def _translate_status(
     status: int, said: str, model: str, retry_after: float | None, with_tools: bool
-) -> ModelError:
+) -> errors.ModelError:
     if status in (401, 403):
         return _reject_key(model, said)
     if status in _BUSY:
-        return ModelBusy(f"{model} takes no more requests for now: {said}", retry_after)
+        return errors.ModelBusy(f"{model} takes no more requests for now: {said}", retry_after)
     if status in _TRANSIENT or status >= 500:
-        return ModelUnavailable(f"{model} failed with status {status}: {said}")
+        return errors.ModelUnavailable(f"{model} failed with status {status}: {said}")
     if with_tools and status in (400, 404, 422, 501) and says_no_tools(said):
-        return ToolsUnsupported(f"{model} cannot call tools: {said}")
-    return RequestRefused(f"{model} refuses the request with status {status}: {said}")
+        return errors.ToolsUnsupported(f"{model} cannot call tools: {said}")
+    return errors.RequestRefused(f"{model} refuses the request with status {status}: {said}")
 
 
-def _reject_key(model: str, said: str) -> KeyRejected:
+def _reject_key(model: str, said: str) -> errors.KeyRejected:
     provider = model.partition(":")[0].upper()
     variable = {"GOOGLE": "GEMINI"}.get(provider, provider)
-    return KeyRejected(f"{model} does not accept the key: {said} Check {variable}_API_KEY.")
+    return errors.KeyRejected(f"{model} does not accept the key: {said} Check {variable}_API_KEY.")
 
 
 def _shorten_message(error: Exception, secret: str) -> str:

@@ -10,18 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ragforge.adapters.models.failures import translate_error
+from ragforge.domain import chat
 from ragforge.domain.chat import (
-    AssistantMessage,
-    ChatRequest,
-    FinishReason,
-    ReasoningDelta,
-    Reply,
-    StreamEvent,
-    TextDelta,
-    ToolMessage,
-    ToolRequest,
-    Usage,
-    UserMessage,
     WindowShares,
 )
 from ragforge.domain.text import Json
@@ -95,7 +85,7 @@ class ProvidedModel:
         service = self.name.partition(":")[0]
         return await asyncio.to_thread(known_models.find_known_window, service, name)
 
-    async def reply(self, request: ChatRequest) -> Reply:
+    async def reply(self, request: chat.ChatRequest) -> chat.Reply:
         from pydantic_ai.direct import model_request
 
         with self._translating(request):
@@ -107,7 +97,7 @@ class ProvidedModel:
             )
             return self._check(read_reply(response))
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
+    async def stream(self, request: chat.ChatRequest) -> AsyncIterator[chat.StreamEvent]:
         from pydantic_ai.direct import model_request_stream
 
         with self._translating(request):
@@ -127,13 +117,13 @@ class ProvidedModel:
     async def close(self) -> None:
         await self._http.aclose()
 
-    def _check(self, reply: Reply) -> Reply:
+    def _check(self, reply: chat.Reply) -> chat.Reply:
         said = reply.message
         if not said.text.strip() and not said.tool_requests and reply.finish != "length":
             raise BadAnswer(f"{self.name} gave an empty answer ({reply.finish}).")
         return reply
 
-    def _settings(self, request: ChatRequest) -> ModelSettings:
+    def _settings(self, request: chat.ChatRequest) -> ModelSettings:
         # The caller retries: the libraries' retries would multiply that.
         settings: ModelSettings = {
             "timeout": self._limits.seconds,
@@ -159,7 +149,7 @@ class ProvidedModel:
         return settings
 
     @contextmanager
-    def _translating(self, request: ChatRequest) -> Iterator[None]:
+    def _translating(self, request: chat.ChatRequest) -> Iterator[None]:
         try:
             yield
         except Exception as error:
@@ -178,7 +168,7 @@ def _is_complete(pieces: StreamedResponse) -> bool:
     return bool(said) or pieces.finish_reason == "content_filter"
 
 
-def _read_delta(event: object) -> StreamEvent | None:
+def _read_delta(event: object) -> chat.StreamEvent | None:
     from pydantic_ai.messages import (
         PartDeltaEvent,
         PartStartEvent,
@@ -190,13 +180,13 @@ def _read_delta(event: object) -> StreamEvent | None:
 
     match event:
         case PartStartEvent(part=TextPart(content=text)) if text:
-            return TextDelta(text)
+            return chat.TextDelta(text)
         case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if text:
-            return TextDelta(text)
+            return chat.TextDelta(text)
         case PartStartEvent(part=ThinkingPart(content=text)) if text:
-            return ReasoningDelta(text)
+            return chat.ReasoningDelta(text)
         case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=str(text))) if text:
-            return ReasoningDelta(text)
+            return chat.ReasoningDelta(text)
         case _:
             return None
 
@@ -204,7 +194,7 @@ def _read_delta(event: object) -> StreamEvent | None:
 FINAL_ANSWER = "final_answer"
 """The tool by which a model without a better way answers according to a schema."""
 
-_FINISHES: dict[str, FinishReason] = {
+_FINISHES: dict[str, chat.FinishReason] = {
     "stop": "stop",
     "length": "length",
     "tool_call": "tool_calls",
@@ -213,7 +203,7 @@ _FINISHES: dict[str, FinishReason] = {
 }
 
 
-def to_messages(request: ChatRequest, *, marks: bool = False) -> list[ModelMessage]:
+def to_messages(request: chat.ChatRequest, *, marks: bool = False) -> list[ModelMessage]:
     """Return the messages; neighbours of the same side become one, as providers demand.
 
     With `marks` the provider is shown where what it should cache ends.
@@ -223,7 +213,7 @@ def to_messages(request: ChatRequest, *, marks: bool = False) -> list[ModelMessa
     messages: list[ModelMessage] = []
     parts: list[ModelRequestPart] = [SystemPromptPart(request.system)] if request.system else []
     for place, message in enumerate(request.messages):
-        if isinstance(message, AssistantMessage):
+        if isinstance(message, chat.AssistantMessage):
             if parts:
                 messages.append(ModelRequest(parts))
                 parts = []
@@ -236,11 +226,13 @@ def to_messages(request: ChatRequest, *, marks: bool = False) -> list[ModelMessa
     return messages
 
 
-def _to_request_part(message: UserMessage | ToolMessage, *, is_marked: bool) -> ModelRequestPart:
+def _to_request_part(
+    message: chat.UserMessage | chat.ToolMessage, *, is_marked: bool
+) -> ModelRequestPart:
     """Return a message, with a mark before it where all before it should be cached."""
     from pydantic_ai.messages import BinaryContent, CachePoint, ToolReturnPart, UserPromptPart
 
-    if isinstance(message, UserMessage):
+    if isinstance(message, chat.UserMessage):
         mark = [CachePoint()] if is_marked else []
         images = [BinaryContent(one.data, media_type=one.media_type) for one in message.images]
         return UserPromptPart([*mark, *images, message.text] if mark or images else message.text)
@@ -252,7 +244,7 @@ def _to_request_part(message: UserMessage | ToolMessage, *, is_marked: bool) -> 
     )
 
 
-def _to_response(message: AssistantMessage) -> ModelResponse:
+def _to_response(message: chat.AssistantMessage) -> ModelResponse:
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 
     if isinstance(message.original, ModelResponse):
@@ -264,7 +256,7 @@ def _to_response(message: AssistantMessage) -> ModelResponse:
     return ModelResponse(parts)
 
 
-def to_parameters(request: ChatRequest, model: Model) -> ModelRequestParameters:
+def to_parameters(request: chat.ChatRequest, model: Model) -> ModelRequestParameters:
     """Return tools and the shape of the answer, in the way this model knows best."""
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
@@ -295,13 +287,13 @@ def to_parameters(request: ChatRequest, model: Model) -> ModelRequestParameters:
     )
 
 
-def read_reply(response: ModelResponse) -> Reply:
+def read_reply(response: ModelResponse) -> chat.Reply:
     """Return an answer in our terms; an answer given through the final tool is its text."""
     from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart
 
     texts: list[str] = []
     reasoning: list[str] = []
-    wishes: list[ToolRequest] = []
+    wishes: list[chat.ToolRequest] = []
     for part in response.parts:
         match part:
             case TextPart(content=text):
@@ -311,12 +303,14 @@ def read_reply(response: ModelResponse) -> Reply:
             case ToolCallPart(tool_name=name, args=arguments) if name == FINAL_ANSWER:
                 texts = [arguments if isinstance(arguments, str) else json.dumps(arguments)]
             case ToolCallPart(tool_name=name, args=arguments, tool_call_id=wish):
-                wishes.append(ToolRequest(wish, name, _parse_arguments(arguments)))
+                wishes.append(chat.ToolRequest(wish, name, _parse_arguments(arguments)))
             case _:
                 pass  # files and what providers run by themselves: they were not asked for
-    said = AssistantMessage("".join(texts), "\n".join(reasoning), tuple(wishes), original=response)
+    said = chat.AssistantMessage(
+        "".join(texts), "\n".join(reasoning), tuple(wishes), original=response
+    )
     finish = _FINISHES.get(response.finish_reason or "stop", "stop")
-    return Reply(said, _read_usage(response), finish)
+    return chat.Reply(said, _read_usage(response), finish)
 
 
 def _parse_arguments(given: Json) -> Json:
@@ -330,9 +324,9 @@ def _parse_arguments(given: Json) -> Json:
     return value if isinstance(value, dict) else given
 
 
-def _read_usage(response: ModelResponse) -> Usage:
+def _read_usage(response: ModelResponse) -> chat.Usage:
     used = response.usage
-    return Usage(
+    return chat.Usage(
         used.input_tokens,
         used.output_tokens,
         requests=1,

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.app.features.automatic_reading import AutomaticReading
-from ragforge.app.features.jobs import Jobs
+from ragforge.app.features.jobs import AutomaticReading, Jobs
 from ragforge.app.wiring.brain import open_brain
 from ragforge.app.wiring.identity import find_identity
 from ragforge.app.wiring.models import open_embedder
@@ -82,10 +81,7 @@ class Code:
         return await self.brain.is_ingested()
 
     async def ingest(
-        self,
-        on_step: OnStep = lambda _: None,
-        files: Sequence[Path] = (),
-        scip: Path | None = None,
+        self, on_step: OnStep = lambda _: None, files: Sequence[Path] = (), scip: Path | None = None
     ) -> tuple[IngestionReport, int]:
         """Bring what is known of the project's code up to date, or of some of its files.
 

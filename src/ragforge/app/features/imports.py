@@ -33,12 +33,7 @@ from ragforge.memory.summaries.condense import Condenser
 
 if TYPE_CHECKING:
     from ragforge.domain.text import Json
-    from ragforge.memory.importer.files import (
-        FileProblem,
-        Importer,
-        ImportProgress,
-        ImportReport,
-    )
+    from ragforge.memory.importer.files import FileProblem, Importer, ImportProgress, ImportReport
     from ragforge.transcripts.source import TranscriptSource
 
 # For the doors, from the rooms below.

@@ -66,10 +66,7 @@ def format_hits(
 
 
 def _describe(
-    hit: HistoryHit,
-    changed: Sequence[StaleCode],
-    session: Conversation | None,
-    viewer: str | None,
+    hit: HistoryHit, changed: Sequence[StaleCode], session: Conversation | None, viewer: str | None
 ) -> dict[str, Any]:
     """Return an entry without its passage."""
     entry: dict[str, Any] = {"id": _get_id(hit), "type": hit.type}

@@ -52,12 +52,7 @@ class Notes:
             session = await self.sessions.load(uuid)
             project = project.look_from(session.project_id, session.project_path)
         return await self.notebook.remember(
-            text,
-            project,
-            tags=tags,
-            supersedes=supersedes,
-            conversation_id=uuid,
-            is_rule=rule,
+            text, project, tags=tags, supersedes=supersedes, conversation_id=uuid, is_rule=rule
         )
 
     async def find(

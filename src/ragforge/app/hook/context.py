@@ -192,11 +192,7 @@ async def _find_for_start(
 
 
 async def _find_rules(
-    call: HookCall,
-    settings: HookConfig,
-    store: Store,
-    projects: Sequence[str],
-    answer: HookAnswer,
+    call: HookCall, settings: HookConfig, store: Store, projects: Sequence[str], answer: HookAnswer
 ) -> ContextEntry:
     """Return the rules that the session has not received."""
     import os

@@ -105,11 +105,7 @@ class Conversation:
             await asyncio.gather(asking, return_exceptions=True)
 
     async def retry(
-        self,
-        *,
-        on_event: OnEvent | None = None,
-        approve: Approve | None = None,
-        mode: Mode = "ask",
+        self, *, on_event: OnEvent | None = None, approve: Approve | None = None, mode: Mode = "ask"
     ) -> Answer:
         """Resume the last turn, which broke off or has no answer.
 

@@ -11,15 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from ragforge.adapters.web.reader import HttpReader, open_brave, open_searxng, open_tavily
-from ragforge.agent.delegate import (
-    AgentFile,
-    Delegation,
-    SubAgentBudget,
-    SubAgentKind,
-    SubAgentLimits,
-    make_delegate_tool,
-    read_agent_files,
-)
+from ragforge.agent import delegate
 from ragforge.agent.environment import TurnEnvironment
 from ragforge.agent.events import CommandPrinted
 from ragforge.agent.hooks import Hooks
@@ -99,14 +91,11 @@ def make_turn_tools(
     def make_working_tools(permit: Permit) -> list[Tool]:
         """Return the tools that ask for permission, in the mode of the session or another."""
         changing = toolbox.make_changing_tools(
-            journal,
-            permit,
-            turn.files,
-            lambda text: turn.on_event(CommandPrinted(text)),
+            journal, permit, turn.files, lambda text: turn.on_event(CommandPrinted(text))
         )
         return [*(changing if reads else ()), *toolbox.make_web_tools(permit)]
 
-    def make_kind(file: AgentFile) -> SubAgentKind:
+    def make_kind(file: delegate.AgentFile) -> delegate.SubAgentKind:
         mode = file.limit_mode(turn.mode)
         works = mode != "plan"
         inner = replace(permissions, mode=mode).require_permission
@@ -114,21 +103,23 @@ def make_turn_tools(
         chosen = file.select(tools)
         changes = any(tool not in looking for tool in chosen)
         open_chat = partial(_open_chat, project, file.model, chat)
-        return SubAgentKind(file, chosen, changes, open_chat)
+        return delegate.SubAgentKind(file, chosen, changes, open_chat)
 
     limits = settings.sub_agents
-    delegation = Delegation(
+    delegation = delegate.Delegation(
         chat,
         looking,
         turn.on_event,
-        [make_kind(file) for file in read_agent_files(prompts.find("agents"))],
-        SubAgentBudget(SubAgentLimits(limits.max_calls, limits.max_tokens, limits.max_seconds)),
+        [make_kind(file) for file in delegate.read_agent_files(prompts.find("agents"))],
+        delegate.SubAgentBudget(
+            delegate.SubAgentLimits(limits.max_calls, limits.max_tokens, limits.max_seconds)
+        ),
     )
     others = (
         *make_working_tools(permit),
         toolbox.make_note_tool(turn.conversation_id),
         make_analyze_tool(chat),
-        make_delegate_tool(delegation),
+        delegate.make_delegate_tool(delegation),
     )
     offered = [tool for tool in others if tool.spec.name not in absent]
     own = () if plans else (*called, *project.tools)

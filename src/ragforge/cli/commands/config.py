@@ -21,8 +21,7 @@ def complete_key(incomplete: str) -> list[str]:
 
 
 KeyArgument = Annotated[
-    str,
-    typer.Argument(metavar="KEY", help="Such as llm.model.", autocompletion=complete_key),
+    str, typer.Argument(metavar="KEY", help="Such as llm.model.", autocompletion=complete_key)
 ]
 
 

@@ -90,10 +90,7 @@ def connect(
 
 
 def disconnect(
-    agents: NamesArgument = None,
-    *,
-    yes: YesOption = False,
-    as_json: JsonOption = False,
+    agents: NamesArgument = None, *, yes: YesOption = False, as_json: JsonOption = False
 ) -> None:
     """Remove RagForge from other agents' configuration.
 

@@ -95,11 +95,7 @@ async def notes(
             print_result(as_json, listed, lambda: show_rules(kept))
             return
         found = await app.notes.find(
-            query,
-            tags=tags or (),
-            limit=limit,
-            everywhere=everywhere,
-            with_superseded=superseded,
+            query, tags=tags or (), limit=limit, everywhere=everywhere, with_superseded=superseded
         )
         replaced = await app.notes.find_replaced(found) if superseded else {}
         viewer = app.identity.key

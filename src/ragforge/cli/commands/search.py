@@ -88,11 +88,7 @@ async def search(
 
 
 async def _search_files(
-    query: str,
-    place: Place | None,
-    limit: int,
-    path: Path | None,
-    as_json: bool,
+    query: str, place: Place | None, limit: int, path: Path | None, as_json: bool
 ) -> None:
     """Search code or documents; without a place, documents and configuration come after code."""
     settings, here = load().settings, get_current_directory()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -44,7 +44,7 @@ from ragforge.show.sessions import (
 
 if TYPE_CHECKING:
     from ragforge.app import App
-    from ragforge.domain.conversations import Conversation
+    from ragforge.domain.conversations import Conversation, ConversationStatus, Visibility
 
 TURNS = 20
 
@@ -217,25 +217,24 @@ def _read(file: str) -> bytes:
 
 
 async def archive(
-    sessions: SessionsArgument,
-    force: ForceOption = False,
-    as_json: JsonOption = False,
+    sessions: SessionsArgument, force: ForceOption = False, as_json: JsonOption = False
 ) -> None:
     """Archive sessions: they stay searchable, but are not listed."""
-    changed = await _change(
-        sessions, lambda app, one: app.sessions.set_status(one, "archived", force=force)
-    )
-    _report(changed, as_json, lambda made: f"{name_session(made)} is {made.status}.")
+    await _set_status(sessions, "archived", force, as_json)
 
 
 async def unarchive(
-    sessions: SessionsArgument,
-    force: ForceOption = False,
-    as_json: JsonOption = False,
+    sessions: SessionsArgument, force: ForceOption = False, as_json: JsonOption = False
 ) -> None:
     """Restore archived sessions."""
+    await _set_status(sessions, "active", force, as_json)
+
+
+async def _set_status(
+    sessions: list[str], status: ConversationStatus, force: bool, as_json: bool
+) -> None:
     changed = await _change(
-        sessions, lambda app, one: app.sessions.set_status(one, "active", force=force)
+        sessions, lambda app, one: app.sessions.set_status(one, status, force=force)
     )
     _report(changed, as_json, lambda made: f"{name_session(made)} is {made.status}.")
 
@@ -247,10 +246,7 @@ async def tag(
     as_json: JsonOption = False,
 ) -> None:
     """Add tags to a session."""
-    changed = await _change(
-        [session], lambda app, one: app.sessions.retag(one, add=tags, force=force)
-    )
-    _report(changed, as_json, _describe_tags)
+    await _retag(session, tags, (), force, as_json)
 
 
 async def untag(
@@ -260,8 +256,14 @@ async def untag(
     as_json: JsonOption = False,
 ) -> None:
     """Remove tags from a session."""
+    await _retag(session, (), tags, force, as_json)
+
+
+async def _retag(
+    session: str, add: Sequence[str], remove: Sequence[str], force: bool, as_json: bool
+) -> None:
     changed = await _change(
-        [session], lambda app, one: app.sessions.retag(one, remove=tags, force=force)
+        [session], lambda app, one: app.sessions.retag(one, add, remove, force=force)
     )
     _report(changed, as_json, _describe_tags)
 
@@ -281,16 +283,17 @@ async def rename(
 
 async def share(sessions: SessionsArgument, as_json: JsonOption = False) -> None:
     """Let all who use the store read sessions of yours."""
-    changed = await _change(
-        sessions, lambda app, one: app.sessions.set_visibility(one, "shared"), hint=""
-    )
-    _report(changed, as_json, lambda made: f"{name_session(made)} is {made.visibility}.")
+    await _set_visibility(sessions, "shared", as_json)
 
 
 async def unshare(sessions: SessionsArgument, as_json: JsonOption = False) -> None:
     """Make sessions of yours private again."""
+    await _set_visibility(sessions, "private", as_json)
+
+
+async def _set_visibility(sessions: list[str], visibility: Visibility, as_json: bool) -> None:
     changed = await _change(
-        sessions, lambda app, one: app.sessions.set_visibility(one, "private"), hint=""
+        sessions, lambda app, one: app.sessions.set_visibility(one, visibility), hint=""
     )
     _report(changed, as_json, lambda made: f"{name_session(made)} is {made.visibility}.")
 

@@ -254,9 +254,7 @@ async def run_hook(
     try:
         async with asyncio.timeout(seconds), opening as process:
             await asyncio.gather(
-                _feed(process, given),
-                out.read_from(process.stdout),
-                err.read_from(process.stderr),
+                _feed(process, given), out.read_from(process.stdout), err.read_from(process.stderr)
             )
             code = get_exit_code(await process.wait())
     except TimeoutError:

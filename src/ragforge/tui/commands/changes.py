@@ -13,9 +13,8 @@ from ragforge.show.console import fit_words
 from ragforge.show.diffs import format_diff
 from ragforge.show.sessions import shorten_id
 from ragforge.show.visible import make_visible
-from ragforge.tui.choices import ask_for_key, confirm
 from ragforge.tui.commands.command import Command, require_session
-from ragforge.tui.picker import Picker
+from ragforge.tui.picker import Picker, ask_for_key, confirm
 
 if TYPE_CHECKING:
     from prompt_toolkit.formatted_text import StyleAndTextTuples

@@ -18,7 +18,7 @@ from ragforge.config import load_settings
 from ragforge.config.dotted_keys import get_value, list_choices, list_keys, resolve_key
 from ragforge.config.files import find_user_file, name_user_file
 from ragforge.errors import InputError
-from ragforge.show.console import fit_line
+from ragforge.show.console import fit_line, use_theme
 from ragforge.show.mcp_client import NO_SERVERS, format_servers
 from ragforge.show.settings import (
     SettingLine,
@@ -27,7 +27,6 @@ from ragforge.show.settings import (
     list_settings,
     show_setting_lines,
 )
-from ragforge.show.themes import use_theme
 from ragforge.show.visible import make_visible
 from ragforge.tui.commands.command import Command
 from ragforge.tui.picker import Picker, filter_lines

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -13,8 +12,7 @@ from ragforge.errors import InputError
 from ragforge.events import ToolFinished
 from ragforge.show.calls import format_count, format_duration
 from ragforge.show.console import fit_line, sanitise
-from ragforge.show.live_region import LONGEST, Redrawn, TypedLine, clean_line
-from ragforge.show.screen import Screen
+from ragforge.show.screen import LONGEST, Redrawn, Screen, TypedLine, clean_line
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
@@ -73,12 +71,7 @@ class FoldedOutput:
         self._state.begin()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._unfinished:
             self._add_line(self._unfinished)
             self._unfinished = ""

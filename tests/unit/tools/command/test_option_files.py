@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.tools.command import programs
-from ragforge.tools.command.git import subcommands
+from ragforge.tools.command.git import check
 from ragforge.tools.command.options import ListedProgram
 from ragforge.tools.command.programs import load_programs
 
@@ -17,7 +17,7 @@ KEYS = {"like", "flags", "takes", "maybe", "takes_one_of", "maybe_one_of", "inst
 KEYS |= {"operands", "counts", "run_as", "dashes", "describes"}
 FILES = [
     (Path(programs.__file__).with_name("options.toml"), load_programs),
-    (Path(subcommands.__file__).with_name("subcommands.toml"), subcommands.load_subcommands),
+    (Path(check.__file__).with_name("subcommands.toml"), check.load_subcommands),
 ]
 
 

@@ -19,28 +19,15 @@ from ragforge.adapters.stores.neo4j.cypher import (
     select_values,
 )
 from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
-from ragforge.adapters.stores.neo4j.filters import make_filter
-from ragforge.adapters.stores.neo4j.relations import (
+from ragforge.adapters.stores.neo4j.file_nodes import (
     add_directories,
     prune_directories,
     put_relations,
     read_relations,
 )
+from ragforge.adapters.stores.neo4j.filters import make_filter
 from ragforge.adapters.stores.neo4j.vectors import NearestSearch, WordSearch, search_both
-from ragforge.domain.code import (
-    WHOLE_FILES,
-    CodeFilter,
-    FileFilter,
-    FileLine,
-    FileMark,
-    ParsedFile,
-    Relation,
-    RelationFilter,
-    Scope,
-    ScopeMatch,
-    ScopeMatches,
-    ScopeName,
-)
+from ragforge.domain import code
 from ragforge.domain.kinds import Row
 from ragforge.domain.rows import encode_file_values, encode_files, redact_relations
 from ragforge.domain.schema import FILE, SCOPE, SCOPE_NAME
@@ -67,12 +54,12 @@ class Neo4jCodeGraph:
         self,
         query: str,
         vector: Vector | None,
-        where: CodeFilter,
+        where: code.CodeFilter,
         limit: int,
-        near: CodeFilter | None = None,
+        near: code.CodeFilter | None = None,
         nearest: int | None = None,
         inside: int = 0,
-    ) -> ScopeMatches:
+    ) -> code.ScopeMatches:
         near, nearest = near or where, limit if nearest is None else nearest
         facts = _NAME if where.sections else _NAME_WITH_IMPORTERS
         by_words = WordSearch(
@@ -97,7 +84,7 @@ class Neo4jCodeGraph:
             for row in (*held, *close)
             if not where.sections and row["facts"][-1]
         }
-        return ScopeMatches(
+        return code.ScopeMatches(
             _to_matches(held), _to_matches(close), importers, _to_matches(found or [])
         )
 
@@ -105,7 +92,7 @@ class Neo4jCodeGraph:
         wanted = [self._tokeniser.query(name)[:1] for name in names]
         if not wanted or not all(wanted):
             return None if wanted else set()
-        where = _make_filter(CodeFilter(project_id))
+        where = _make_filter(code.CodeFilter(project_id))
         query = f"""CALL db.index.fulltext.queryNodes($index, $expression)
                     YIELD node AS n WHERE {where} RETURN DISTINCT n.file_path"""
         expression = f"words_source:({words.format_any_of([word for [word] in wanted])})"
@@ -119,7 +106,7 @@ class Neo4jCodeGraph:
         limit: int,
         documents: bool = False,
     ) -> dict[str, int]:
-        where = _make_filter(CodeFilter(project_id))
+        where = _make_filter(code.CodeFilter(project_id))
         rows = await self._database.rows(
             f"""UNWIND $wanted AS one UNWIND $indexes AS index
                 CALL (one, index) {{
@@ -138,7 +125,7 @@ class Neo4jCodeGraph:
         )
         return dict.fromkeys(asked, 0) | {row["word"]: row["held"] for row in rows}
 
-    async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
+    async def replace_files(self, project_id: str, files: Sequence[code.ParsedFile]) -> None:
         redactor = self._database.redactor
         rows, scopes = await asyncio.to_thread(encode_files, project_id, files, redactor)
         for scope in scopes:
@@ -184,17 +171,19 @@ class Neo4jCodeGraph:
 
     async def file_marks(
         self, project_id: str, paths: Sequence[str] | None = None
-    ) -> dict[str, FileMark]:
+    ) -> dict[str, code.FileMark]:
         pages = False if paths is None else None
         rows = await self._read_files(
-            FileFilter(project_id, paths, pages=pages), "path", *FileMark._fields
+            code.FileFilter(project_id, paths, pages=pages), "path", *code.FileMark._fields
         )
-        return {path: FileMark(*mark) for path, *mark in rows}
+        return {path: code.FileMark(*mark) for path, *mark in rows}
 
     async def file_paths(self, project_id: str) -> list[str]:
-        return [path for [path] in await self._read_files(FileFilter(project_id), "path")]
+        return [path for [path] in await self._read_files(code.FileFilter(project_id), "path")]
 
-    async def scopes_at(self, project_id: str, places: Sequence[FileLine]) -> list[Scope | None]:
+    async def scopes_at(
+        self, project_id: str, places: Sequence[code.FileLine]
+    ) -> list[code.Scope | None]:
         query = f"""UNWIND $places AS place
             CALL (place) {{
               MATCH (:{FILE_LABELS} {{project_id: $project, path: place[1]}})
@@ -210,7 +199,7 @@ class Neo4jCodeGraph:
         return [found.get(number) for number in range(len(places))]
 
     async def relate_files(
-        self, project_id: str, paths: Sequence[str], relations: Sequence[Relation], state: str
+        self, project_id: str, paths: Sequence[str], relations: Sequence[code.Relation], state: str
     ) -> None:
         check_text("state", state)
         for relation in relations:
@@ -230,7 +219,7 @@ class Neo4jCodeGraph:
 
         await self._database.write(work)
 
-    async def relations(self, where: RelationFilter) -> list[Relation]:
+    async def relations(self, where: code.RelationFilter) -> list[code.Relation]:
         return await self._database.read(lambda tx: read_relations(tx, where))
 
     async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
@@ -259,13 +248,13 @@ class Neo4jCodeGraph:
 
         return await self._database.write(work)
 
-    async def _read_files(self, where: FileFilter, *names: str) -> list[list[Any]]:
+    async def _read_files(self, where: code.FileFilter, *names: str) -> list[list[Any]]:
         conditions = make_filter(FILE, where)
         query = f"{format_match(FILE, conditions)} RETURN {select_values('n', names)}"
         return await self._database.column(query, **conditions.parameters)
 
 
-def _format_inside(where: CodeFilter) -> str:
+def _format_inside(where: code.CodeFilter) -> str:
     """Return the search for the nearest scopes in the files of `rows`."""
     index, place = _pick_vector_index(where), SCOPE_NAME.read.index("file")
     return f"""
@@ -278,27 +267,27 @@ def _format_inside(where: CodeFilter) -> str:
         RETURN collect({{id: n.uuid, score: score, facts: {_NAME}}}) AS further"""
 
 
-def _pick_index(where: CodeFilter) -> str:
+def _pick_index(where: code.CodeFilter) -> str:
     return _DOCUMENTS if where.sections else _CODE
 
 
-def _pick_vector_index(where: CodeFilter) -> vector_nodes.VectorIndex:
+def _pick_vector_index(where: code.CodeFilter) -> vector_nodes.VectorIndex:
     if where.sections:
         return vector_nodes.SECTIONS
-    is_whole = where.types and set(where.types) <= set(WHOLE_FILES)
+    is_whole = where.types and set(where.types) <= set(code.WHOLE_FILES)
     return vector_nodes.WHOLE_FILES if is_whole else vector_nodes.SCOPES
 
 
-def _to_matches(rows: Sequence[Row]) -> list[ScopeMatch]:
-    return [ScopeMatch(_decode_name(row["facts"]), row["score"]) for row in rows]
+def _to_matches(rows: Sequence[Row]) -> list[code.ScopeMatch]:
+    return [code.ScopeMatch(_decode_name(row["facts"]), row["score"]) for row in rows]
 
 
-def _decode_name(stored: Sequence[Any]) -> ScopeName:
+def _decode_name(stored: Sequence[Any]) -> code.ScopeName:
     """Return the name and place of a scope, whose values other facts may follow."""
-    return ScopeName(*stored[: len(SCOPE_NAME.read)])
+    return code.ScopeName(*stored[: len(SCOPE_NAME.read)])
 
 
-def _make_filter(where: CodeFilter) -> CypherFilter:
+def _make_filter(where: code.CodeFilter) -> CypherFilter:
     conditions, project = CypherFilter(), where.project_id
     if project is not None:
         in_index = words.filter_terms("project_id", [project])

@@ -25,17 +25,7 @@ from neo4j.exceptions import (
     WriteServiceUnavailable,
 )
 
-from ragforge.errors import (
-    DuplicateId,
-    InputError,
-    InvalidText,
-    RagForgeError,
-    StoreBusy,
-    StoreError,
-    StoreFull,
-    StoreReadOnly,
-    StoreUnavailable,
-)
+from ragforge import errors
 
 _TAKEN = re.compile(r"already exists with label `(\w+)` and propert\w+ (.*)", re.DOTALL)
 _VALUE = re.compile(r"`\w+` = '(.*?)'(?=, `\w+` = |\s*$)", re.DOTALL)
@@ -65,9 +55,9 @@ def translate_errors(url: str) -> Iterator[None]:
     try:
         yield
     except UnicodeEncodeError as error:
-        raise InvalidText("a text", error.start) from error
+        raise errors.InvalidText("a text", error.start) from error
     except OverflowError as error:
-        raise InputError("A number does not fit into 64 bits") from error
+        raise errors.InputError("A number does not fit into 64 bits") from error
     except (Neo4jError, DriverError, OSError) as error:
         raise _translate(url, error) from error
 
@@ -82,28 +72,30 @@ def translate_url_errors(url: str) -> Iterator[None]:
             raise ConfigurationError(str(error)) from error
 
 
-def _translate(url: str, error: Exception) -> RagForgeError:
+def _translate(url: str, error: Exception) -> errors.RagForgeError:
     if isinstance(error, Neo4jError):
         return _from_server(url, error)
     if isinstance(error, IncompleteCommit):
-        return StoreUnavailable(
+        return errors.StoreUnavailable(
             f"Neo4j at {url} went away while it was storing: what was being stored may be there "
             "or not. Try again."
         )
     if isinstance(error, WriteServiceUnavailable):
-        return StoreReadOnly(
+        return errors.StoreReadOnly(
             f"Neo4j at {url} cannot be written to: it does not lead its cluster now. "
             + ("Write neo4j:// in place of bolt://." if url.startswith("bolt") else "Try again.")
         )
     if isinstance(error, UnsupportedServerProduct) or _is_http(error):
-        return StoreUnavailable(_describe_stranger(url))
+        return errors.StoreUnavailable(_describe_stranger(url))
     if isinstance(error, _AWAY):
-        return StoreUnavailable(
+        return errors.StoreUnavailable(
             _describe_failed_handshake(url, error) or _describe_away(url, error)
         )
     if isinstance(error, ConfigurationError):
-        return StoreUnavailable(f"Neo4j at {url} cannot be used: {error}. Check the address.")
-    return StoreError(f"Neo4j at {url}: {error}")
+        return errors.StoreUnavailable(
+            f"Neo4j at {url} cannot be used: {error}. Check the address."
+        )
+    return errors.StoreError(f"Neo4j at {url}: {error}")
 
 
 def describe_silence(url: str, seconds: float) -> str:
@@ -189,29 +181,29 @@ def _find_reason(error: BaseException) -> str:
     return str(error).partition("\n")[0].rstrip(".:")
 
 
-def _from_server(url: str, error: Neo4jError) -> StoreError:
+def _from_server(url: str, error: Neo4jError) -> errors.StoreError:
     code, message = error.code or "", error.message or ""
     if isinstance(error, AuthError):
-        return StoreUnavailable(
+        return errors.StoreUnavailable(
             f"Neo4j at {url} refuses the user name or password. Set RAGFORGE_NEO4J_USER and "
             "RAGFORGE_NEO4J_PASSWORD, or store the password with "
             f"`keyring set ragforge neo4j@{urlsplit(url).hostname}`."
         )
     if code.startswith("Neo.ClientError.Security."):
-        return StoreUnavailable(f"Neo4j at {url} denies access: {' '.join(message.split())}")
+        return errors.StoreUnavailable(f"Neo4j at {url} denies access: {' '.join(message.split())}")
     if code == "Neo.ClientError.Schema.ConstraintValidationFailed":
         found = _TAKEN.search(message)
         if found and found[1] in _KINDS:
-            return DuplicateId(_KINDS[found[1]], ", ".join(_VALUE.findall(found[2])))
+            return errors.DuplicateId(_KINDS[found[1]], ", ".join(_VALUE.findall(found[2])))
     if code == "Neo.ClientError.Database.DatabaseNotFound":
-        return StoreUnavailable(f"Neo4j at {url}: {message} Check store.neo4j_database.")
+        return errors.StoreUnavailable(f"Neo4j at {url}: {message} Check store.neo4j_database.")
     if code in _READ_ONLY:
-        return StoreReadOnly(f"Neo4j at {url} cannot be written to: {message}")
+        return errors.StoreReadOnly(f"Neo4j at {url} cannot be written to: {message}")
     if "No space left" in message:
-        return StoreFull(
+        return errors.StoreFull(
             f"The disk of Neo4j at {url} is full: this write was not stored, what was stored "
             "before it stays. Make room, try again."
         )
     if isinstance(error, TransientError) or error.is_retryable():
-        return StoreBusy(f"Neo4j at {url} is busy: {message} Try again.")
-    return StoreError(f"Neo4j at {url}: {message} ({code})")
+        return errors.StoreBusy(f"Neo4j at {url} is busy: {message} Try again.")
+    return errors.StoreError(f"Neo4j at {url}: {message} ({code})")

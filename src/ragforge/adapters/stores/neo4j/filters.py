@@ -6,18 +6,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from ragforge.adapters.stores.neo4j import words
+from ragforge.adapters.stores.neo4j import cypher, words
 from ragforge.adapters.stores.neo4j.branching import find_parts
-from ragforge.adapters.stores.neo4j.cypher import (
-    FILE_LABELS,
-    SCOPE_LABELS,
-    CypherFilter,
-    filter_ms,
-    filter_seen,
-    index_key,
-    is_own_node,
-    is_seen,
-)
 from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.kinds import Filter, Kind, Test
@@ -25,12 +15,12 @@ from ragforge.domain.passages import PassageFilter
 from ragforge.domain.schema import TURN
 from ragforge.domain.text import check_text
 
-Special: TypeAlias = Callable[[CypherFilter, Any], object]
+Special: TypeAlias = Callable[[cypher.CypherFilter, Any], object]
 
 
-def make_filter(kind: Kind[Any, Filter], where: Filter) -> CypherFilter:
+def make_filter(kind: Kind[Any, Filter], where: Filter) -> cypher.CypherFilter:
     """Return the conditions of a filter."""
-    conditions = CypherFilter().add(filter_seen(kind))
+    conditions = cypher.CypherFilter().add(cypher.filter_seen(kind))
     for field, (test, column) in kind.where.items():
         if (value := getattr(where, field)) is not None:
             _add(conditions, column, test, field, value)
@@ -41,12 +31,12 @@ def make_filter(kind: Kind[Any, Filter], where: Filter) -> CypherFilter:
 
 async def make_turn_filter(
     database: Neo4jDatabase, kind: Kind[Any, Any], where: MemoryFilter | PassageFilter
-) -> CypherFilter:
+) -> cypher.CypherFilter:
     """Return the conditions of a filter of turns or their passages.
 
     Those of turns that a branch shares are among them.
     """
-    conditions = CypherFilter().add(is_seen("n"), words.filter_seen(database.viewer))
+    conditions = cypher.CypherFilter().add(cypher.is_seen("n"), words.filter_seen(database.viewer))
     if (inside := where.conversation_id) is not None:
         own = "n.conversation_id = $conversation"
         if parts := await database.read(lambda tx: find_parts(tx, inside)):
@@ -66,10 +56,10 @@ async def make_turn_filter(
     return conditions.between(moment, where.since, where.until)
 
 
-def _add(where: CypherFilter, column: str, test: Test, field: str, value: Any) -> None:
+def _add(where: cypher.CypherFilter, column: str, test: Test, field: str, value: Any) -> None:
     """Add what a field demands; its value is a parameter with the name of the field."""
     if isinstance(value, datetime):
-        value = filter_ms(field, value)
+        value = cypher.filter_ms(field, value)
     match test:
         case "is":
             where.add(f"n.{column} = ${field}", **{field: value})
@@ -86,13 +76,13 @@ def _add(where: CypherFilter, column: str, test: Test, field: str, value: Any) -
             where.add(f"any(one IN n.{column} WHERE one IN ${field})", None, **{field: list(value)})
 
 
-def _add_superseded(where: CypherFilter, with_superseded: bool) -> None:
+def _add_superseded(where: cypher.CypherFilter, with_superseded: bool) -> None:
     if not with_superseded:
-        newer = f"MATCH (newer:Note)-[:SUPERSEDES]->(n) WHERE {is_seen('newer')}"
+        newer = f"MATCH (newer:Note)-[:SUPERSEDES]->(n) WHERE {cypher.is_seen('newer')}"
         where.add(f"NOT EXISTS {{ {newer} }}")
 
 
-def _add_related(where: CypherFilter, related_to: Any) -> None:
+def _add_related(where: cypher.CypherFilter, related_to: Any) -> None:
     if related_to is None:
         return
     path, identity = related_to
@@ -110,17 +100,17 @@ def _add_related(where: CypherFilter, related_to: Any) -> None:
     where.parameters["remote"] = identity.remote
 
 
-def _add_pages(where: CypherFilter, pages: bool | None) -> None:
+def _add_pages(where: cypher.CypherFilter, pages: bool | None) -> None:
     if pages is not None:
         where.match = f"MATCH (n:{'WebPage' if pages else 'File'})"
 
 
-def _add_scope_place(where: CypherFilter, place: Any) -> None:
+def _add_scope_place(where: cypher.CypherFilter, place: Any) -> None:
     project_id, files, names, inside = place
     where.parameters["project_id"] = project_id
     if names is not None:
         where.match = f"UNWIND $keys AS key CALL (key) {{ {_NAMED} }} WITH DISTINCT n"
-        where.parameters["keys"] = [index_key(name) for name in names]
+        where.parameters["keys"] = [cypher.index_key(name) for name in names]
         where.any_of("file", files)
     elif inside is not None:
         where.match = f"CALL () {{ {_INSIDE} }} WITH n"
@@ -128,8 +118,8 @@ def _add_scope_place(where: CypherFilter, place: Any) -> None:
         where.any_of("file", files)
     elif files is not None:
         where.match = f"""UNWIND $files AS path
-            MATCH (:{FILE_LABELS} {{project_id: $project_id, path: path}})
-                  <-[:DEFINED_IN]-(n:{SCOPE_LABELS})"""
+            MATCH (:{cypher.FILE_LABELS} {{project_id: $project_id, path: path}})
+                  <-[:DEFINED_IN]-(n:{cypher.SCOPE_LABELS})"""
         where.parameters["files"] = list(dict.fromkeys(files))
     else:
         where.add("n.project_id = $project_id")
@@ -144,17 +134,17 @@ def _add_if(condition: str) -> Special:
 _NAMED = " UNION ".join(
     f"""MATCH (n:{label} {{project_id: $project_id, {key}: key}})
         USING INDEX n:{label}(project_id, {key}) RETURN n"""
-    for label in SCOPE_LABELS.split("|")
+    for label in cypher.SCOPE_LABELS.split("|")
     for key in ("name_key", "qualified_name_key")
 )
 _INSIDE = " UNION ".join(
     f"""MATCH (n:{label}) WHERE n.project_id = $project_id
           AND n.qualified_name_key STARTS WITH $inside RETURN n"""
-    for label in SCOPE_LABELS.split("|")
+    for label in cypher.SCOPE_LABELS.split("|")
 )
 _OUTSIDE = "n.level = 1 AND NOT EXISTS { (:Summary)-[:SUMMARIZES]->(n) }"
 _SPECIAL: Mapping[tuple[str, str], Special] = {
-    ("conversation", "own"): _add_if(is_own_node("n")),
+    ("conversation", "own"): _add_if(cypher.is_own_node("n")),
     ("conversation", "branch_of"): lambda where, source: where.add(
         "EXISTS { (:Conversation {uuid: $branch_of})-[:HAS_BRANCH]->(n) }", branch_of=source
     ),

@@ -26,30 +26,16 @@ from ragforge.adapters.stores.neo4j.cypher import (
 )
 from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.records import find_forgotten
+from ragforge.domain import transcripts
 from ragforge.domain.chat import UsageRecord
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, Row
 from ragforge.domain.rows import encode_message, redact_steps
 from ragforge.domain.schema import CONVERSATION, CURSOR, MESSAGE, USAGE
-from ragforge.domain.transcripts import (
-    FORGOTTEN,
-    CallResult,
-    IntakeStep,
-    NewConversation,
-    NewMessage,
-    RetractedMessage,
-    SessionUpdate,
-    StaleView,
-    StoredIds,
-    TokenCount,
-    TranscriptCursor,
-    merge_results,
-    pick_usage,
-)
 from ragforge.errors import ConversationNotFound, MessageNotFound, NotAuthor
 from ragforge.ports.search_index import Tokeniser
 
-_NOWHERE = (FORGOTTEN, BEFORE_FIRST_TURN)
+_NOWHERE = (transcripts.FORGOTTEN, BEFORE_FIRST_TURN)
 
 
 class Neo4jIntake:
@@ -66,42 +52,44 @@ class Neo4jIntake:
         self._left: set[str] = set()  # conversations whose newest turn may have moved to a branch
         self._waiting: dict[str, list[Message]] = {}
 
-    async def apply(self, steps: Sequence[IntakeStep]) -> None:
+    async def apply(self, steps: Sequence[transcripts.IntakeStep]) -> None:
         """Apply all steps. Raises StaleView if one of the messages is there already."""
-        await self._check_new([one.message.uuid for one in steps if isinstance(one, NewMessage)])
-        for step in merge_results(steps):
-            if isinstance(step, NewConversation):
+        await self._check_new(
+            [one.message.uuid for one in steps if isinstance(one, transcripts.NewMessage)]
+        )
+        for step in transcripts.merge_results(steps):
+            if isinstance(step, transcripts.NewConversation):
                 await self._begin(step)
-            elif isinstance(step, NewMessage):
+            elif isinstance(step, transcripts.NewMessage):
                 is_free = step.message.uuid not in self._taken
                 if is_free and await self._is_own(step.conversation_id):
                     self._waiting.setdefault(step.conversation_id, []).append(step.message)
-            elif isinstance(step, CallResult):
+            elif isinstance(step, transcripts.CallResult):
                 await self._finish(step)
-            elif isinstance(step, RetractedMessage):
+            elif isinstance(step, transcripts.RetractedMessage):
                 await self._retract(step)
-            elif isinstance(step, TokenCount):
+            elif isinstance(step, transcripts.TokenCount):
                 await self._count(step)
-            elif isinstance(step, SessionUpdate):
+            elif isinstance(step, transcripts.SessionUpdate):
                 await self._update(step)
         await self._store_waiting()
         if self._left:
             await remove_if_empty(self._tx, self._left)
-        await self._spend(pick_usage(steps))
+        await self._spend(transcripts.pick_usage(steps))
 
     async def _check_new(self, ids: Sequence[str]) -> None:
         if not ids:
             return
         if await find_forgotten(self._tx, ids):
-            raise StaleView
+            raise transcripts.StaleView
         query = """MATCH (m:Message) WHERE m.uuid IN $ids
                    RETURN m.uuid AS uuid, m.conversation_id AS place"""
         for row in await self._tx.rows(query, ids=list(ids)):
             if await self._is_own(row["place"]):
-                raise StaleView
+                raise transcripts.StaleView
             self._taken.add(row["uuid"])
 
-    async def _begin(self, step: NewConversation) -> None:
+    async def _begin(self, step: transcripts.NewConversation) -> None:
         new = step.conversation
         there = "MATCH (c:Conversation {uuid: $id}) RETURN true"
         if await self._tx.value(there, id=new.uuid) or await find_forgotten(self._tx, [new.uuid]):
@@ -111,7 +99,7 @@ class Neo4jIntake:
         if step.after is not None and (last := await self._find(step.after)) is not None:
             await link(self._tx, last["conversation_id"], new.uuid, last["uuid"])
 
-    async def _finish(self, step: CallResult) -> None:
+    async def _finish(self, step: transcripts.CallResult) -> None:
         if (row := await self._find(step.message_id)) is None:
             return
         known = CONVERSATION.decode(
@@ -126,7 +114,7 @@ class Neo4jIntake:
         await nodes.put(self._tx, [CONVERSATION.encode(replace(known, total_chars=chars), STORED)])
         await self._mark_grown(row["conversation_id"], {row["turn_index"]}, set())
 
-    async def _retract(self, step: RetractedMessage) -> None:
+    async def _retract(self, step: transcripts.RetractedMessage) -> None:
         row = await self._find(step.message_id)
         if row is None or not (row["content"] or row["reasoning"]):
             return
@@ -143,7 +131,7 @@ class Neo4jIntake:
         await messages.index_turns(self._tx, [(place, row["turn_index"])], self._tokeniser)
         await self._mark_grown(place, {row["turn_index"]}, set())
 
-    async def _count(self, step: TokenCount) -> None:
+    async def _count(self, step: transcripts.TokenCount) -> None:
         if await self._find(step.message_id) is not None:
             change = "MATCH (m:Message {uuid: $id}) SET m.token_count = $tokens"
             await self._tx.rows(change, id=step.message_id, tokens=step.tokens)
@@ -161,7 +149,7 @@ class Neo4jIntake:
             USAGE.encode_all(own, STORED),
         )
 
-    async def _update(self, step: SessionUpdate) -> None:
+    async def _update(self, step: transcripts.SessionUpdate) -> None:
         if not await self._is_own(step.conversation_id):
             return
         await self._tx.rows(
@@ -251,13 +239,15 @@ class Neo4jTranscripts:
         rows = await self._database.rows(query, owner=self._owner, host=host)
         return {row["agent"]: dict(row["stamps"]) for row in rows}
 
-    async def cursor(self, agent: str, host: str, path: str) -> TranscriptCursor:
+    async def cursor(self, agent: str, host: str, path: str) -> transcripts.TranscriptCursor:
         query = f"MATCH (n:RagForgeTranscript {{key: $key}}) RETURN {select_fields('n', CURSOR)}"
         rows = await self._database.column(query, key=self._make_key(host, agent, path))
-        return CURSOR.decode(rows[0]) if rows else TranscriptCursor(agent, host, path)
+        return CURSOR.decode(rows[0]) if rows else transcripts.TranscriptCursor(agent, host, path)
 
-    async def look_up(self, messages: Collection[str], conversations: Collection[str]) -> StoredIds:
-        async def work(tx: Transaction) -> StoredIds:
+    async def look_up(
+        self, messages: Collection[str], conversations: Collection[str]
+    ) -> transcripts.StoredIds:
+        async def work(tx: Transaction) -> transcripts.StoredIds:
             gone = dict.fromkeys(await find_forgotten(tx, messages), _NOWHERE)
             said = await tx.rows(
                 f"""MATCH (m:Message) WHERE m.uuid IN $ids AND {is_seen("m")}
@@ -282,11 +272,13 @@ class Neo4jTranscripts:
             )
             for row in begun:
                 turns[row["uuid"]] = BEFORE_FIRST_TURN if row["turn"] is None else row["turn"]
-            return StoredIds(gone | found, turns)
+            return transcripts.StoredIds(gone | found, turns)
 
         return await self._database.read(work)
 
-    async def take_in(self, cursor: TranscriptCursor, steps: Sequence[IntakeStep]) -> bool:
+    async def take_in(
+        self, cursor: transcripts.TranscriptCursor, steps: Sequence[transcripts.IntakeStep]
+    ) -> bool:
         redactor = self._database.redactor
         clean = await asyncio.to_thread(redact_steps, steps, redactor)
         moved = replace(cursor, revision=cursor.revision + 1)
@@ -304,12 +296,12 @@ class Neo4jTranscripts:
                 row=row,
             )
             if not is_moved:
-                raise StaleView
+                raise transcripts.StaleView
             await Neo4jIntake(tx, self._tokeniser).apply(clean)
 
         try:
             await self._database.write(work)
-        except StaleView:  # raised, so that nothing of it stays
+        except transcripts.StaleView:  # raised, so that nothing of it stays
             return False
         return True
 

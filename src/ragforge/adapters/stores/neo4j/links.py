@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragforge.adapters.stores.neo4j import conversation_nodes
-from ragforge.adapters.stores.neo4j.cypher import (
-    FILE_LABELS,
-    LOCK,
-    SCOPE_LABELS,
-    CypherFilter,
-    get_label,
-    index_key,
-    is_own,
-    is_seen,
-    select_fields,
-)
+from ragforge.adapters.stores.neo4j import conversation_nodes, cypher
 from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.domain.code import CodeLinks, CodeReference, FileMention, Touch
 from ragforge.domain.conversations import Message
@@ -29,13 +18,13 @@ MENTION = ("owner_id", "kind", "target_id", "path", "qualified_name", "hash", "h
 """What is stored of a mention."""
 
 _LINK_REFERENCES = f"""
-    MATCH (m:Message {{uuid: f.owner_id}}) MATCH (s:{SCOPE_LABELS} {{uuid: f.scope_id}})
+    MATCH (m:Message {{uuid: f.owner_id}}) MATCH (s:{cypher.SCOPE_LABELS} {{uuid: f.scope_id}})
     MERGE (m)-[e:REFERENCES_CODE]->(s) SET e.hash = f.hash, e.how = f.how"""
 _LINK_FILES = f"""
-    MATCH (s:Summary {{uuid: f.owner_id}}) MATCH (n:{FILE_LABELS} {{uuid: f.target_id}})
+    MATCH (s:Summary {{uuid: f.owner_id}}) MATCH (n:{cypher.FILE_LABELS} {{uuid: f.target_id}})
     MERGE (s)-[e:MENTIONS_FILE]->(n) SET e.hash = f.hash, e.how = f.how"""
 _LINK_SCOPES = f"""
-    MATCH (s:Summary {{uuid: f.owner_id}}) MATCH (n:{SCOPE_LABELS} {{uuid: f.target_id}})
+    MATCH (s:Summary {{uuid: f.owner_id}}) MATCH (n:{cypher.SCOPE_LABELS} {{uuid: f.target_id}})
     MERGE (s)-[e:MENTIONS_SCOPE]->(n) SET e.hash = f.hash, e.how = f.how"""
 
 
@@ -44,7 +33,7 @@ async def put_references(tx: Transaction, rows: Sequence[CleanRow]) -> None:
     await tx.each(
         f"""MERGE (f:CodeReference {{owner_id: row.owner_id, scope_id: row.scope_id}})
             SET f += row WITH f {_LINK_REFERENCES}""",
-        [row | {"file_key": index_key(row["file"])} for row in rows],
+        [row | {"file_key": cypher.index_key(row["file"])} for row in rows],
     )
 
 
@@ -86,15 +75,15 @@ async def forget_mentions(tx: Transaction, summary_id: str) -> None:
 
 _LINKS = f"""
     CALL () {{
-      MATCH (m:Message) WHERE m.uuid IN $ids AND {is_seen("m")}
+      MATCH (m:Message) WHERE m.uuid IN $ids AND {cypher.is_seen("m")}
       MATCH (f:CodeReference {{owner_id: m.uuid}})
       RETURN f.file AS path, f.scope_id AS target, f.qualified_name AS name, f {{
         .owner_id, .scope_id, .file, .qualified_name, .hash, .how}} AS row
       UNION ALL
-      MATCH (s:Summary) WHERE s.uuid IN $ids AND {is_seen("s")}
+      MATCH (s:Summary) WHERE s.uuid IN $ids AND {cypher.is_seen("s")}
       MATCH (f:CodeMention {{owner_id: s.uuid}})
       RETURN f.path AS path, f.target_id AS target, f.qualified_name AS name,
-        {select_fields("f", MENTION)} AS row }}
+        {cypher.select_fields("f", MENTION)} AS row }}
     RETURN row ORDER BY path, name, target"""
 _UNLINKED = """m.role = 'user' AND m.link_pending IS NULL AND NOT EXISTS {
     MATCH (o:Message {conversation_id: m.conversation_id})
@@ -126,8 +115,8 @@ class Neo4jLinks:
 
         async def work(tx: Transaction) -> None:
             found = await tx.row(
-                f"""MATCH (o:{get_label(kind)} {{uuid: $id}}) WHERE {is_seen("o")}
-                    MATCH (n:Conversation {{uuid: o.conversation_id}}) {LOCK} WITH n
+                f"""MATCH (o:{cypher.get_label(kind)} {{uuid: $id}}) WHERE {cypher.is_seen("o")}
+                    MATCH (n:Conversation {{uuid: o.conversation_id}}) {cypher.LOCK} WITH n
                     RETURN n {{.uuid, .author_key, .author}} AS conversation, COLLECT {{
                       MATCH (f:CodeReference {{owner_id: $id}})
                       RETURN [f.scope_id, f.how] }} AS known""",
@@ -153,14 +142,14 @@ class Neo4jLinks:
     ) -> dict[str, str]:
         chosen = "m.link_pending = true" if waiting else _UNLINKED
         query = f"""MATCH (m:Message) WHERE m.project_id IN $projects AND {chosen}
-                      AND {is_own("m.conversation_id")}
+                      AND {cypher.is_own("m.conversation_id")}
                     RETURN [m.uuid, m.conversation_id]
                     ORDER BY m.timestamp_ms, m.conversation_id, m.position LIMIT $limit"""
         return dict(await self._database.column(query, projects=list(project_ids), limit=limit))
 
     async def set_link_pending(self, turn_ids: Sequence[str], pending: bool) -> None:
         query = f"""MATCH (m:Message {{role: 'user'}}) WHERE m.uuid IN $ids
-                      AND {is_own("m.conversation_id")}
+                      AND {cypher.is_own("m.conversation_id")}
                     SET m.link_pending = $pending"""
         await self._database.write(
             lambda tx: tx.rows(query, ids=list(turn_ids), pending=pending or None)
@@ -177,7 +166,7 @@ class Neo4jLinks:
         limit: int = 1000,
     ) -> list[Touch]:
         projects = None if project_ids is None else list(project_ids)
-        where = CypherFilter().add(is_seen("c"))
+        where = cypher.CypherFilter().add(cypher.is_seen("c"))
         where.add("c.project_id IN $projects", projects=projects)
         where.add("c.uuid = $conversation", conversation=conversation_id)
         if conversation_id is not None and not (files or scope_ids or names):
@@ -207,7 +196,7 @@ class Neo4jLinks:
         rows = await self._database.column(
             query,
             files=list(files),
-            keys=[index_key(file) for file in files],
+            keys=[cypher.index_key(file) for file in files],
             scopes=list(scope_ids),
             names=[name for name in names if name],
             limit=limit,

@@ -18,22 +18,10 @@ from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.links import MENTION
 from ragforge.adapters.stores.neo4j.records import IS_OWN_NOTE
 from ragforge.adapters.stores.neo4j.vectors import SECTIONS, VectorIndex, get_vector_index
+from ragforge.domain import schema
 from ragforge.domain.code import RELATION_KINDS
 from ragforge.domain.instants import format_instant, parse_instant
 from ragforge.domain.kinds import Row
-from ragforge.domain.schema import (
-    FILE,
-    FLAGS,
-    JOB,
-    KINDS,
-    REFERENCE,
-    SCOPE,
-    SUMMARY,
-    TIMES,
-    TOOL_CALL,
-    TOOL_RESULT,
-    list_embedded,
-)
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound
 from ragforge.ports.store import Record, RecordKind, list_record_kinds
@@ -92,7 +80,7 @@ def _match_inside(label: str) -> str:
 def _make_summary_section(level: int) -> RecordSection:
     covers = """COLLECT { MATCH (n)-[:SUMMARIZES]->(m:Message {role: 'user'})
                 WITH m ORDER BY m.turn_index RETURN toString(m.turn_index) }"""
-    record = select_fields("n", SUMMARY)[:-1] + f", covers: {covers}}}"
+    record = select_fields("n", schema.SUMMARY)[:-1] + f", covers: {covers}}}"
     return RecordSection(
         "(n:Summary)",
         record,
@@ -124,25 +112,29 @@ def _make_vector_section(kind: str, index: VectorIndex, with_data: bool) -> Reco
     )
 
 
-_JOB = select_fields("n", JOB).replace(
+_JOB = select_fields("n", schema.JOB).replace(
     ".status", "status: CASE n.status WHEN 'running' THEN 'pending' ELSE n.status END"
 )
 _BRANCH = "{source: n.uuid, target: b.uuid, message_id: e.message_id}"
 
 _SPECIAL: dict[RecordKind, tuple[RecordSection, ...]] = {
-    "tool_call": _make_owned("ToolCall", TOOL_CALL, "Message", "-[:MADE_TOOL_CALL]->(n:ToolCall)"),
+    "tool_call": _make_owned(
+        "ToolCall", schema.TOOL_CALL, "Message", "-[:MADE_TOOL_CALL]->(n:ToolCall)"
+    ),
     "tool_result": _make_owned(
         "ToolResult",
-        TOOL_RESULT,
+        schema.TOOL_RESULT,
         "Message",
         "-[:MADE_TOOL_CALL]->()-[:PRODUCED_RESULT]->(n:ToolResult)",
     ),
     # Level 1 first: level 2 refers to it.
     "summary": (_make_summary_section(1), _make_summary_section(2)),
-    "file": tuple(_make_section(label, FILE) for label in ("File", "WebPage")),
-    "scope": tuple(_make_section(label, SCOPE) for label in ("Scope", "MarkdownSection")),
+    "file": tuple(_make_section(label, schema.FILE) for label in ("File", "WebPage")),
+    "scope": tuple(_make_section(label, schema.SCOPE) for label in ("Scope", "MarkdownSection")),
     "relation": tuple(map(_make_relation_section, ("File", "WebPage", "Scope", "MarkdownSection"))),
-    "reference": _make_owned("CodeReference", REFERENCE, "Message", keys=("owner_id", "scope_id")),
+    "reference": _make_owned(
+        "CodeReference", schema.REFERENCE, "Message", keys=("owner_id", "scope_id")
+    ),
     "mention": _make_owned("CodeMention", MENTION, "Summary", keys=MENTION[:3]),
     "branch": (
         RecordSection(
@@ -154,7 +146,7 @@ _SPECIAL: dict[RecordKind, tuple[RecordSection, ...]] = {
                 WITH e, startNode(e) AS n, endNode(e) AS b""",
         ),
     ),
-    "job": (RecordSection("(n:RagForgeJob)", _JOB, keys=("n.key",), seen=filter_seen(JOB)),),
+    "job": (RecordSection("(n:RagForgeJob)", _JOB, keys=("n.key",), seen=filter_seen(schema.JOB)),),
     "forgotten": (
         _make_section("RagForgeForgotten", ("uuid", "owner"), ("uuid", "owner"), IS_OWN_NOTE),
     ),
@@ -164,12 +156,12 @@ _SPECIAL: dict[RecordKind, tuple[RecordSection, ...]] = {
 
 def _get_sections(kind: RecordKind, with_data: bool = True) -> tuple[RecordSection, ...]:
     if kind == "vector":
-        indexes = [(one.name, get_vector_index(one)) for one in list_embedded()]
+        indexes = [(one.name, get_vector_index(one)) for one in schema.list_embedded()]
         indexes.append(("scope", SECTIONS))
         return tuple(_make_vector_section(*one, with_data) for one in indexes)
     if kind in _SPECIAL:
         return _SPECIAL[kind]
-    declared, label = KINDS[kind], get_label(KINDS[kind])
+    declared, label = schema.KINDS[kind], get_label(schema.KINDS[kind])
     is_inside = kind == "conversation" or "conversation_id" in declared
     inside = _match_inside(label) if is_inside else None
     return (_make_section(label, declared, seen=filter_seen(declared), inside=inside),)
@@ -266,9 +258,9 @@ def _format_after(keys: Sequence[str], place: int = 0) -> str:
 def _record(kind: RecordKind, row: Row) -> Record:
     if kind == "vector":
         row["data"] = row["data"] and Vector.of(row["model"], row["data"]).data
-    for name in FLAGS & row.keys():
+    for name in schema.FLAGS & row.keys():
         row[name] = bool(row[name])
-    for name in TIMES & row.keys():
+    for name in schema.TIMES & row.keys():
         if row[name] is not None:  # Neo4j leaves out seconds that are zero
             row[name] = format_instant(parse_instant(row[name]))
     return row

@@ -24,18 +24,10 @@ from ragforge.adapters.stores.neo4j.cypher import (
 from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
 from ragforge.adapters.stores.neo4j.vectors import get_vector_index
+from ragforge.domain import schema
 from ragforge.domain.conversations import AGENT
 from ragforge.domain.kinds import CleanRow, Data, Filter, Kind, Row
 from ragforge.domain.notes import format_note_for_search
-from ragforge.domain.schema import (
-    CONVERSATION,
-    MESSAGE,
-    NOTE,
-    PROJECT,
-    SUMMARY,
-    check_put,
-    list_parts,
-)
 from ragforge.errors import DuplicateId, NotAuthor
 from ragforge.ports.search_index import Tokeniser
 
@@ -80,22 +72,22 @@ class Neo4jRecords:
         return [_decode(kind, row) for row in rows]
 
     async def put(self, kind: Kind[Data, Any], *items: Data) -> None:
-        check_put(kind)
+        schema.check_put(kind)
         rows = kind.encode_all(items, self._database.redactor)
 
         async def work(tx: Transaction) -> None:
-            if kind is NOTE:
+            if kind is schema.NOTE:
                 for row in rows:
                     if row["supersedes"] is not None:
-                        await tx.read_item(NOTE, row["supersedes"])
-            if kind in list_parts():
+                        await tx.read_item(schema.NOTE, row["supersedes"])
+            if kind in schema.list_parts():
                 for row in rows:
                     owner = await conversation_nodes.lock_own(tx, row["conversation_id"])
                     if "private_to" in kind:
                         row["private_to"] = owner["private_to"]
                     if kind.replaces:
                         await _check_not_elsewhere(tx, kind, row)
-            if not kind.replaces and kind is not CONVERSATION:
+            if not kind.replaces and kind is not schema.CONVERSATION:
                 await _check_free(tx, kind, [row[kind.key] for row in rows])
             await self._put_rows(tx, kind, rows)
 
@@ -104,12 +96,12 @@ class Neo4jRecords:
     async def _put_rows(
         self, tx: Transaction, kind: Kind[Any, Any], rows: Sequence[CleanRow]
     ) -> None:
-        if kind is CONVERSATION:
+        if kind is schema.CONVERSATION:
             for row in rows:
                 await conversation_nodes.create(tx, row)
-        elif kind is NOTE:
+        elif kind is schema.NOTE:
             await put(tx, rows, self._tokeniser)
-        elif kind is PROJECT:
+        elif kind is schema.PROJECT:
             await _put_projects(tx, rows)
         else:
             await put_rows(tx, kind, rows, self._tokeniser)
@@ -124,28 +116,28 @@ class Neo4jRecords:
         async def work(tx: Transaction) -> Data:
             before = await check_own(tx, kind, item_id, force)
             row = kind.encode(change(kind.decode(before)), self._database.redactor)
-            if kind is NOTE:
+            if kind is schema.NOTE:
                 await put(tx, [row], self._tokeniser)
             else:
                 await put_rows(tx, kind, [row], self._tokeniser)
             if kind.is_reworded(before, row):
                 await vectors.remove(tx, get_vector_index(kind), item_id)
-            if kind is CONVERSATION and row["private_to"] != before["private_to"]:
+            if kind is schema.CONVERSATION and row["private_to"] != before["private_to"]:
                 await conversation_nodes.set_visibility(tx, row)
             return kind.decode(row)
 
         return await self._database.write(work)
 
     async def delete(self, kind: Kind[Any, Any], item_id: str, force: bool = False) -> None:
-        if kind is PROJECT:
+        if kind is schema.PROJECT:
             await self._delete_project(item_id)
             return
 
         async def work(tx: Transaction) -> None:
             row = await check_own(tx, kind, item_id, force)
-            if kind is SUMMARY:
+            if kind is schema.SUMMARY:
                 await summary_nodes.remove(tx, [item_id])
-            elif kind is CONVERSATION:
+            elif kind is schema.CONVERSATION:
                 if row["agent"] != AGENT:
                     await forget(tx, item_id)
                 await summary_nodes.remove_all(tx, item_id)
@@ -170,7 +162,7 @@ async def check_own(
 
     Raises a NotFound, and NotAuthor if it is another author's, unless forced.
     """
-    if kind is CONVERSATION:
+    if kind is schema.CONVERSATION:
         return await conversation_nodes.lock_own(tx, item_id, force)
     # An item without an author is locked with its conversation.
     locked_with_it = "conversation_id" in kind and "author_key" not in kind
@@ -191,7 +183,7 @@ async def put_rows(
     new: Sequence[Row] = rows
     if words is not None:
         new = [{**row, "words": tokeniser.prose(words(kind.decode(row)))} for row in rows]
-    also = "n:ConversationSession, " if kind is CONVERSATION else ""
+    also = "n:ConversationSession, " if kind is schema.CONVERSATION else ""
     await tx.each(
         f"""MERGE (n:{get_label(kind)} {{{kind.key}: row.{kind.key}}})
             SET {also}{assign("n", kind)}""",
@@ -238,13 +230,13 @@ def _order_by(column: str) -> str:
 
 
 def _select(kind: Kind[Any, Any]) -> str:
-    if kind is MESSAGE:
+    if kind is schema.MESSAGE:
         return f"WITH n AS m RETURN {messages.WITH_CALLS}"
     return f"RETURN {select_values('n', kind.read)}"
 
 
 def _decode(kind: Kind[Data, Any], stored: Any) -> Data:
-    if kind is MESSAGE:
+    if kind is schema.MESSAGE:
         return messages.decode_message(stored)  # type: ignore[return-value]
     return kind.decode_values(stored)
 
@@ -260,9 +252,12 @@ async def put(tx: Transaction, rows: Sequence[CleanRow], tokeniser: Tokeniser) -
 
     Which of two notes is written first makes no difference.
     """
-    words = {row["uuid"]: tokeniser.prose(format_note_for_search(NOTE.decode(row))) for row in rows}
+    words = {
+        row["uuid"]: tokeniser.prose(format_note_for_search(schema.NOTE.decode(row)))
+        for row in rows
+    }
     await tx.each(
-        f"MERGE (n:Note {{uuid: row.uuid}}) SET {assign('n', NOTE)}",
+        f"MERGE (n:Note {{uuid: row.uuid}}) SET {assign('n', schema.NOTE)}",
         [{**row, "words": words[row["uuid"]]} for row in rows],
     )
     links = [

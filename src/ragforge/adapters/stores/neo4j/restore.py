@@ -19,8 +19,8 @@ from ragforge.adapters.stores.neo4j import (
     work,
 )
 from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.neo4j.file_nodes import add_directories, put_relations
 from ragforge.adapters.stores.neo4j.records import put_rows
-from ragforge.adapters.stores.neo4j.relations import add_directories, put_relations
 from ragforge.adapters.stores.neo4j.vectors import get_vector_index
 from ragforge.domain.code import Relation
 from ragforge.domain.conversation_bundle import drop_notes, group_by

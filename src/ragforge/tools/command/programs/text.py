@@ -5,15 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ragforge.tools.command.options import (
-    CustomProgram,
-    GivenOption,
-    Kind,
-    Parsed,
-    layout,
-    matching,
-    take_paths,
-)
+from ragforge.tools.command import options
 from ragforge.tools.command.paths import WorkingDirectory, expand_pattern
 from ragforge.tools.command.plan import NotAllowed, Word
 
@@ -27,7 +19,7 @@ def _take_printf(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
     given = words[len(dashes) :]
     if not given or (given[0].text.startswith("-") and not dashes):
         raise NotAllowed("printf needs a format; one that starts with a dash needs -- before it")
-    return [*dashes, layout(place, given[0]), *(word.text for word in given[1:])]
+    return [*dashes, options.layout(place, given[0]), *(word.text for word in given[1:])]
 
 
 def _take_seq(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
@@ -41,7 +33,7 @@ def _take_seq(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
         elif word.text == "-s" and remaining:
             out += ["-s", remaining.pop().text]
         elif word.text == "-f" and remaining:
-            out += ["-f", layout(place, remaining.pop())]
+            out += ["-f", options.layout(place, remaining.pop())]
         elif word.text.startswith("-s") and len(word.text) > 2:
             out += ["-s", word.text[2:]]
         elif re.fullmatch(r"-?\d{1,9}(\.\d{1,3})?", word.text):
@@ -54,33 +46,33 @@ def _take_seq(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
     return out
 
 
-def _take_strings(place: WorkingDirectory, parsed: Parsed) -> list[str]:
+def _take_strings(place: WorkingDirectory, parsed: options.Parsed) -> list[str]:
     """Take files; @FILE would be a list of further arguments."""
-    found = take_paths(place, parsed)
+    found = options.take_paths(place, parsed)
     if any(name.startswith("@") for name in found):
         raise NotAllowed("a name that starts with @ would be read as a list of arguments")
     return found
 
 
-def _take_tail(place: WorkingDirectory, parsed: Parsed) -> list[str]:
+def _take_tail(place: WorkingDirectory, parsed: options.Parsed) -> list[str]:
     """Take files; before them `+5` is an old way to write `-n +5`."""
     first = parsed.before[0].text if parsed.before else ""
     if not parsed.options and re.fullmatch(r"\+\d{1,9}", first):
         del parsed.before[0]
-        parsed.options.append(GivenOption("-n", ("-n", first)))
-    return take_paths(place, parsed)
+        parsed.options.append(options.GivenOption("-n", ("-n", first)))
+    return options.take_paths(place, parsed)
 
 
 PROGRAMS = {
-    "echo": CustomProgram(_take_echo),
-    "printf": CustomProgram(_take_printf),
-    "seq": CustomProgram(_take_seq),
-    "true": CustomProgram(lambda place, words: []),
-    "false": CustomProgram(lambda place, words: []),
+    "echo": options.CustomProgram(_take_echo),
+    "printf": options.CustomProgram(_take_printf),
+    "seq": options.CustomProgram(_take_seq),
+    "true": options.CustomProgram(lambda place, words: []),
+    "false": options.CustomProgram(lambda place, words: []),
 }
 """Programs with a custom grammar."""
-KINDS: dict[str, Kind] = {
-    "sort_key": matching(r"[\d.,bdfgiMhnRrV]{1,60}", "a sort key"),
-    "dump_type": matching(r"[acdfouxCSILFDz0-9]{1,30}", "a type"),
+KINDS: dict[str, options.Kind] = {
+    "sort_key": options.matching(r"[\d.,bdfgiMhnRrV]{1,60}", "a sort key"),
+    "dump_type": options.matching(r"[acdfouxCSILFDz0-9]{1,30}", "a type"),
 }
 OPERANDS = {"strings": _take_strings, "tail": _take_tail}
