@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shlex
 import signal
-import subprocess
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.application import in_terminal
 
 from ragforge.errors import InputError, RagForgeError
+from ragforge.show.pager import run_pager
 from ragforge.show.transcript import render_transcript
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
 
-PAGER = "less -R"
+HINT = "; /expand shows single tool calls"
 EMPTY = "This session is empty. Ask a question first."
 
 
@@ -39,20 +37,6 @@ async def _show(terminal: Terminal) -> None:
     text = await asyncio.to_thread(render_transcript, session, turns, terminal.screen)
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the pager
     try:
-        await asyncio.to_thread(run_pager, text)
+        await asyncio.to_thread(run_pager, text, HINT)
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def run_pager(text: str) -> None:
-    """Show a text in $PAGER, or in less, until the user leaves it. Raises InputError."""
-    command = os.environ.get("PAGER", "").strip() or PAGER
-    environ = {**os.environ, "LESS": os.environ.get("LESS", "R")}  # show colours, also in $PAGER
-    try:
-        words = shlex.split(command)
-        subprocess.run(words, input=text.encode("utf-8", "replace"), env=environ, check=False)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"The pager {command!r} cannot be started. Set PAGER to a program that shows text; "
-            "/expand shows single tool calls."
-        ) from error
