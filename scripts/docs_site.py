@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,7 +27,6 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 CONFIGURATION = ROOT / "zensical.toml"
 STYLE = ROOT / "scripts" / "docs_site.css"
-WORK = ROOT / ".cache" / "site"
 SITE = ROOT / "build" / "site"
 MAX_SOURCE = 100_000
 LINK = re.compile(r"(?<=\]\()(?P<target>[^)\s]+)(?=\))")
@@ -51,20 +51,29 @@ def main() -> int:
     if problems := list(list_nav_problems()):
         print("\n".join(problems), file=sys.stderr)
         return 1
-    shutil.rmtree(WORK, ignore_errors=True)
-    stage(WORK)
-    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
-    environ = {**os.environ, "NO_COLOR": "1"}
-    if subprocess.run(command, cwd=WORK, env=environ, check=False).returncode:
+    with tempfile.TemporaryDirectory(prefix="ragforge-site-") as folder:
+        return build(Path(folder), target)
+
+
+def build(work: Path, target: Path) -> int:
+    """Build the site in a folder, and copy it to its place if nothing is wrong with it."""
+    stage(work)
+    done = subprocess.run(
+        [sys.executable, "-m", "zensical", "build", "--clean", "--strict"],
+        cwd=work,
+        env={**os.environ, "NO_COLOR": "1"},
+        check=False,
+    )
+    if done.returncode:
         print("The site was not built; the lines above say why.", file=sys.stderr)
         return 1
-    work_from_disk(WORK / "html")
-    if loaded := list(list_external(WORK / "html")):
+    work_from_disk(work / "html")
+    if loaded := list(list_external(work / "html")):
         print("\n".join(loaded), file=sys.stderr)
         return 1
     shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(WORK / "html", target)
-    print(f"{target / 'index.html'}")
+    shutil.copytree(work / "html", target)
+    print(target / "index.html")
     return 0
 
 

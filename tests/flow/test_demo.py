@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import signal
@@ -17,11 +18,14 @@ import pytest
 from ragforge.child_python import python_command
 from ragforge.cli.demo_project import read_demo, write_project
 
+ROOT = Path(__file__).parents[2]
+TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
+OTHERWISE = "the recording shows something else: python -m scripts.picture demo"
 SECONDS = 300
 SAID = {
     "import": ("Claude Code", "Codex CLI", "Gemini CLI"),
     "search": ("claude-code", "We keep keys for 48"),
-    "context": ("Cache it in Redis", "wrong for up to five seconds"),
+    "context": ("cache it in Redis", "wrong for up to five seconds"),
     "ask": ("till/fees.py", "fee_of", "as the bank does"),
     "sessions": ("edited  fee_of  till/fees.py", "Ann Lind: Round fees half to even"),
     "explore": ("till/webhooks.py", "receive"),
@@ -74,8 +78,21 @@ def machine(tmp_path: Path) -> Machine:
     home.mkdir()
     temporary.mkdir()
     kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-    place = {"HOME": str(home), "TMPDIR": str(temporary)}
+    place = {"HOME": str(home), "TMPDIR": str(temporary), "COLUMNS": "92"}
     return Machine(home, temporary, {**kept, **place, "RAGFORGE_STORE": str(home / "mine.db")})
+
+
+def read_picture() -> str:
+    """Return the text of the recording, without spaces and without what differs between runs."""
+    drawn = (ROOT / "docs" / "demo.svg").read_text("utf-8")
+    texts = (html.unescape(text).replace("\xa0", " ") for text in TEXT.findall(drawn))
+    return squeeze(" ".join(texts))
+
+
+def squeeze(text: str) -> str:
+    """Return what is the same in each run, as wide as its terminal may be."""
+    text = re.sub(r"\d{4}-\d\d-\d\d( \d\d:\d\d)?|\b[0-9a-f]{7,12}\b|\b[01]\.\d\d\b", "", text)
+    return re.sub(r"\s+", "", text).lower()
 
 
 def test_every_step_shows_its_command_and_its_output_and_nothing_is_left(machine: Machine) -> None:
@@ -83,18 +100,20 @@ def test_every_step_shows_its_command_and_its_output_and_nothing_is_left(machine
 
     assert done.returncode == 0, done.stderr
     parts = re.split(r"^\$ ragforge (\S+)", done.stdout, flags=re.MULTILINE)
-    shown = {
-        name: " ".join(text.split()) for name, text in zip(parts[1::2], parts[2::2], strict=True)
-    }
+    shown = dict(zip(parts[1::2], map(squeeze, parts[2::2]), strict=True))
     assert list(shown) == list(SAID)
     missing = [
         (name, text)
         for name, texts in SAID.items()
         for text in texts
-        if " ".join(text.split()).lower() not in shown[name].lower()
+        if squeeze(text) not in shown[name]
     ]
     assert missing == []
     assert machine.list_left() == []
+
+    drawn = read_picture()
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("…")]
+    assert [line for line in lines if squeeze(line) not in drawn] == [], OTHERWISE
 
 
 def test_a_kept_demo_can_be_used_and_is_told_where_it_is(machine: Machine) -> None:
@@ -128,6 +147,7 @@ def test_an_interrupted_demo_removes_itself(
     assert machine.list_left() == []
 
 
+@pytest.mark.long
 def test_in_a_terminal_each_step_waits_for_enter(machine: Machine) -> None:
     command, *words = python_command("ragforge", "demo")
     screen = pexpect.spawn(
@@ -147,6 +167,7 @@ def test_in_a_terminal_each_step_waits_for_enter(machine: Machine) -> None:
     assert machine.list_left() == []
 
 
+@pytest.mark.long
 def test_the_page_shows_the_sessions_of_the_demo_until_it_is_stopped(machine: Machine) -> None:
     running = machine.start("--yes", "--web")
     assert running.stdout is not None

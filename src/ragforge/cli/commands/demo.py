@@ -109,6 +109,7 @@ class Demonstration:
             "RAGFORGE_AUTHOR": "Ann Lind <ann@till.example>",
             "RAGFORGE_LLM__MODEL": "none",
             "RAGFORGE_JOBS__DETACH": "false",
+            "RAGFORGE_AGENT__CONTEXT__SEARCH_SECONDS": "60",  # a slow machine shows the same
         }
         return cls(write_project(home, environ), environ, waits)
 
