@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=loadgroup
 export PYTHONDONTWRITEBYTECODE :=
 QUESTION ?= How does a worker keep the lease of a job?
 
-.PHONY: help run test test-all test-fast coverage pytest check format bench campaign neo4j neo4j-stop lock dist binary installations clean
+.PHONY: help run test test-all test-fast coverage pytest check format docs bench campaign neo4j neo4j-stop lock dist binary installations clean
 
 help: ## Show this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -45,6 +45,9 @@ check: $(VENV)/.dev ## Format, lint, types, layers, words
 format: $(VENV)/.dev ## Format the code and fix lint errors
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.docs ## Build the documentation site in build/site, and check every link
+	$(BIN)/python -m scripts.docs_site
 
 bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.store
@@ -115,4 +118,8 @@ $(VENV)/.run: requirements.lock pyproject.toml | $(BIN)/python
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(INSTALL) --no-deps --require-hashes -r requirements-dev.lock
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/.dev
+	$(INSTALL) $$(sed -nE 's/^docs = \["(.*)"\]$$/\1/p' pyproject.toml)
 	@touch $@

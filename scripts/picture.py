@@ -1,6 +1,7 @@
 """Draw the pictures of docs/terminal.md: the terminal at work, in a real pseudo-terminal.
 
-    python -m scripts.picture
+    python -m scripts.picture            the terminal
+    python -m scripts.picture demo       a recording of `ragforge demo`, a frame for each step
 
 A little project is made in a temporary directory and the program runs in it as a user would run
 it. Everything is real but the model: what it says is written down here, and a local server says it.
@@ -10,13 +11,15 @@ from __future__ import annotations
 
 import asyncio
 import io
+import itertools
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -28,6 +31,7 @@ from rich.style import Style
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
+from ragforge.child_python import python_command
 from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.wires import Call, OpenAiWire, Says
 
@@ -65,6 +69,30 @@ EDIT = {
 }
 EARLIER = ("Which functions read the cart?", "Who calls total, and with what?")
 DOWN = "\x1b[B"
+LINE_PIXELS = 24.4  # of rich's pictures
+FRAME_SECONDS = 6
+MOVING = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} OUTER">
+<style>
+.demo-matrix {{font-family: Fira Code, Menlo, Consolas, DejaVu Sans Mono, monospace;
+  font-size: {char_height}px; line-height: {line_height}px}}
+{styles}
+.demo-frames {{animation: demo SECONDSs step-end infinite}}
+@keyframes demo {{MOVES}}
+</style>
+<defs>
+<clipPath id="demo-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="HEIGHT"/></clipPath>
+{lines}
+</defs>
+<rect fill="#0c0c0c" x="1" y="1" width="{width}" height="OUTER" rx="8"/>
+<g transform="translate(26,22)"><circle r="7" fill="#ff5f57"/><circle cx="22" r="7" fill="#febc2e"/>
+<circle cx="44" r="7" fill="#28c840"/></g>
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#demo-clip-terminal)">
+<g class="demo-frames">{backgrounds}<g class="demo-matrix">{matrix}</g></g>
+</g>
+</svg>
+"""
 SCRIPT: list[Step] = [
     Says("Noted: `total` rounds every line, so the sum can be off by a cent."),
     Says(
@@ -188,19 +216,88 @@ def _draw(name: str, screen: pyte.Screen) -> None:
 
 def _render(screen: pyte.Screen) -> str:
     """Return the screen as SVG."""
-    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
-    rows = [screen.buffer[row] for row in range(LINES)]
-    while rows and all(rows[-1][column].data == " " for column in range(COLUMNS)):
-        rows.pop()
-    for row in rows:
+    console = _print_lines(_read_lines(screen))
+    drawn = console.export_svg(title="ragforge", theme=MONOKAI)
+    return _FONTS.sub("", drawn)  # a picture loads nothing from elsewhere
+
+
+def _read_lines(screen: pyte.Screen) -> list[Text]:
+    """Return the lines of a screen as they are coloured, without empty ones at the end."""
+    lines = []
+    for row in range(screen.lines):
         line = Text()
-        cells = [row[column] for column in range(COLUMNS)]
+        cells = [screen.buffer[row][column] for column in range(COLUMNS)]
         for style, same in groupby(cells, _style):
             line.append("".join(cell.data for cell in same), style)
         line.rstrip()
+        lines.append(line)
+    while lines and not lines[-1].plain:
+        lines.pop()
+    return lines
+
+
+def _print_lines(lines: Iterable[Text]) -> Console:
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
+    for line in lines:
         console.print(line)
-    drawn = console.export_svg(title="ragforge", theme=MONOKAI)
-    return _FONTS.sub("", drawn)  # a picture loads nothing from elsewhere
+    return console
+
+
+def draw_demo() -> None:
+    """Record `ragforge demo` and write it as a moving picture."""
+    screen = pyte.Screen(COLUMNS, 400)
+    stream = pyte.ByteStream(screen)
+    command = python_command("ragforge", "demo", "--yes")
+    written, code = pexpect.run(
+        shlex.join(command),
+        env={"PATH": os.environ["PATH"], "TERM": "xterm-256color", "COLORTERM": "truecolor"},
+        dimensions=(400, COLUMNS),
+        timeout=SECONDS * 5,
+        withexitstatus=True,
+    )
+    if code:
+        raise SystemExit(written.decode())
+    stream.feed(_keep_faint(written))
+    file = PICTURES / "demo.svg"
+    file.write_text(_animate(_split_steps(_read_lines(screen))))
+    print(file)
+
+
+def _split_steps(lines: list[Text]) -> list[list[Text]]:
+    """Return the lines of each step; the welcome is a part of the first."""
+    starts = [at for at, line in enumerate(lines) if line.plain.startswith("$ ragforge")]
+    edges = [_find_start(lines, at) for at in starts]
+    edges[0] = 1
+    return [lines[a:b] for a, b in itertools.pairwise((*edges, len(lines) - 1))]
+
+
+def _find_start(lines: list[Text], at: int) -> int:
+    """Return where the text above a command begins."""
+    while lines[at - 1].plain:
+        at -= 1
+    return at
+
+
+def _animate(frames: list[list[Text]]) -> str:
+    """Return frames as one SVG that shows them one after another."""
+    height = max(map(len, frames))
+    filled = (line for frame in frames for line in (*frame, *[Text()] * (height - len(frame))))
+    console = _print_lines(filled)
+    step = 100 / len(frames)
+    shift = height * LINE_PIXELS
+    moves = "".join(
+        f"{at * step:.2f}%{{{{transform:translateY({-at * shift:.1f}px)}}}}"
+        for at in range(len(frames))
+    )
+    values = {
+        "MOVES": moves,
+        "SECONDS": str(FRAME_SECONDS * len(frames)),
+        "HEIGHT": f"{shift:.1f}",
+        "OUTER": f"{shift + 58:.1f}",
+    }
+    template = re.sub(r"[A-Z]{5,}", lambda name: values[name[0]], MOVING)
+    drawn = console.export_svg(theme=MONOKAI, code_format=template, unique_id="demo")
+    return re.sub(r" +$", "", drawn, flags=re.MULTILINE)
 
 
 def _style(cell: pyte.screens.Char) -> Style:
@@ -224,4 +321,7 @@ def _colour(name: str) -> str | None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    if sys.argv[1:] == ["demo"]:
+        draw_demo()
+    else:
+        asyncio.run(main())

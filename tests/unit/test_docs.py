@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer._click.exceptions import UsageError
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from ragforge.cli import main
+from ragforge.cli.arguments import arrange
 from ragforge.config.dotted_keys import ALIASES, list_keys, list_sections
 
 ROOT = Path(__file__).parents[2]
@@ -279,6 +282,49 @@ def test_every_command_that_a_page_shows_exists_with_its_options(page: Path) -> 
     assert [one for one in unknown if one[2] is not None] == []
 
 
+def list_run_commands(page: Path) -> Iterator[tuple[int, str]]:
+    """Return the commands of code blocks; lines that end with a backslash are joined."""
+    joined: list[Line] = []
+    for line in list_code(page):
+        if joined and joined[-1].text.endswith(" \\"):
+            begun = joined[-1].text.removesuffix("\\")
+            joined[-1] = Line(joined[-1].number, begun + line.text.strip())
+        else:
+            joined.append(Line(line.number, line.text))
+    for line in joined:
+        found = re.match(r"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:.* \| )?(ragforge(?: .*)?)$", line.text)
+        if found and not re.match(r"ragforge \d", found[1]):
+            yield line.number, re.split(r"\s{2,}", found[1])[0]
+
+
+def parse_command(words: list[str]) -> str | None:
+    """Parse a command as the program does, without running it; return what is wrong with it."""
+    with ExitStack() as stack:
+        try:
+            context = build_tree().make_context("ragforge", arrange(words))
+            stack.enter_context(context)
+            while isinstance(context.command, TyperGroup):
+                given = [*context._protected_args, *context.args]
+                if not given:
+                    break
+                name, command, rest = context.command.resolve_command(context, given)
+                context = command.make_context(name, rest, parent=context)
+                stack.enter_context(context)
+        except Exception as error:
+            return error.format_message() if isinstance(error, UsageError) else str(error)
+    return None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_page)
+def test_every_command_in_a_block_of_code_is_one_that_the_program_takes(page: Path) -> None:
+    wrong = [
+        (number, text, problem)
+        for number, text in list_run_commands(page)
+        if (problem := parse_command(split_command(text))) is not None
+    ]
+    assert wrong == []
+
+
 # Links
 
 
@@ -378,6 +424,22 @@ def test_no_cell_of_a_table_has_more_than_two_sentences(page: Path) -> None:
 )
 def test_a_command_that_does_not_exist_is_found(command: str, unknown: str | None) -> None:
     assert find_unknown(split_command(command)) == unknown
+
+
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        ("ragforge search x --in memory -k 1", None),
+        ("ragforge -r 9719cf4e", None),
+        ("ragforge search x --in cellar", "'cellar' is not one of"),
+        ("ragforge search x -k many", "valid integer"),
+        ("ragforge sessions show", "Missing argument"),
+        ("ragforge import x", "unexpected extra argument"),
+    ],
+)
+def test_a_command_that_the_program_refuses_is_found(command: str, problem: str | None) -> None:
+    found = parse_command(split_command(command))
+    assert found is None if problem is None else problem in str(found)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,9 @@ COMMANDS = {
     "connect": ("connect", "Give other coding agents this memory."),
     "disconnect": ("connect", "Remove RagForge from other agents' configuration."),
     "hook": ("connect", "Answer another agent's call, read from standard input."),
+    "demo": ("demo", "Show what memory gives, in a project that removes itself."),
     "doctor": ("doctor", "Check the installation, the settings and the store."),
+    "help": ("help:help_", "Read the documentation here."),
     "completion": ("completion", "Print or install completion for a shell."),
     "man": ("completion", "Print or install the manual page."),
 }

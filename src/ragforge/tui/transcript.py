@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-import os
-import shlex
 import signal
-import subprocess
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -20,6 +17,7 @@ from ragforge.events import ToolFinished
 from ragforge.show.call_lines import format_full_call
 from ragforge.show.console import sanitise
 from ragforge.show.markdown import render_markdown
+from ragforge.show.pager import run_pager
 from ragforge.show.screen import Screen
 from ragforge.show.sessions import count_turns, name_session
 
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from ragforge.domain.turns import Turn
     from ragforge.tui.terminal import Terminal
 
-PAGER = "less -R"
+HINT = "; /expand shows single tool calls"
 EMPTY = "This session is empty. Ask a question first."
 
 
@@ -50,23 +48,9 @@ async def _show(terminal: Terminal) -> None:
     text = await asyncio.to_thread(render_transcript, session, turns, terminal.screen)
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the pager
     try:
-        await asyncio.to_thread(run_pager, text)
+        await asyncio.to_thread(run_pager, text, HINT)
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def run_pager(text: str) -> None:
-    """Show a text in $PAGER, or in less, until the user leaves it. Raises InputError."""
-    command = os.environ.get("PAGER", "").strip() or PAGER
-    environ = {**os.environ, "LESS": os.environ.get("LESS", "R")}  # show colours, also in $PAGER
-    try:
-        words = shlex.split(command)
-        subprocess.run(words, input=text.encode("utf-8", "replace"), env=environ, check=False)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"The pager {command!r} cannot be started. Set PAGER to a program that shows text; "
-            "/expand shows single tool calls."
-        ) from error
 
 
 def render_transcript(session: Conversation, turns: Sequence[Turn], screen: Screen) -> str:
