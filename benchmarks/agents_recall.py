@@ -20,7 +20,6 @@ import asyncio
 import json
 import random
 import re
-import resource
 import shutil
 import statistics
 import subprocess
@@ -35,8 +34,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from benchmarks.agents import make_importer
-from benchmarks.measure import save
+from benchmarks.measure import cpu_seconds, make_parser, require, save
+from benchmarks.transcripts import make_importer
 from ragforge import load_settings, open_app
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.app import App
@@ -77,8 +76,8 @@ class Session:
         return self.snapshots[-1]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--samples", type=Path, required=True, help="a folder of checkpoints")
     parser.add_argument("--repository", type=Path, required=True, help="what they worked on")
     parser.add_argument("--questions", type=int, default=150, help="how many files to ask for")
@@ -86,16 +85,15 @@ def main() -> None:
     parser.add_argument("--only", choices=("recall", "growth"), help="one of the two parts")
     parser.add_argument("--keep", type=Path, help="work in this folder, and keep what is there")
     parser.add_argument("--show-misses", action="store_true")
-    parser.add_argument("--no-save", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     sessions = load_sessions(options.samples)
+    require(sessions, f"{options.samples} has no checkpoints (**/full.jsonl).")
     with tempfile.TemporaryDirectory() as name:
         folder = options.keep or Path(name)
         prepare(sessions, options.repository, folder)
         results = asyncio.run(measure(sessions, options, folder))
     print(json.dumps(results, indent=1))
-    if not options.no_save:
-        print(save(f"agents-{options.only or 'recall'}", results))
+    save(f"agents-{options.only or 'recall'}", results)
 
 
 def prepare(sessions: Sequence[Session], repository: Path, folder: Path) -> None:
@@ -114,6 +112,7 @@ async def measure(
     results = {}
     if options.only != "growth":
         questions = pick_questions(sessions, options.questions)
+        require(questions, "No session touched a file that few others did.")
         results["recall"] = await measure_recall(sessions, questions, options, folder)
     if options.only != "recall":
         results["growing snapshots"] = await measure_growth(sessions, folder, options.seconds)
@@ -184,6 +183,7 @@ async def measure_recall(
         scores = {}
         for name, search in ways.items():
             scores[name] = await ask(search, questions, options.show_misses and name)
+        require(any(one["MRR"] for one in scores.values()), "No way to search finds a session.")
     return {
         "sessions": len(sessions),
         "MB": round(sum(session.last.stat().st_size for session in sessions) / 1e6, 1),
@@ -276,7 +276,7 @@ async def ask(
     """
     await search(next(iter(questions)))
     recall: dict[int, list[float]] = {depth: [] for depth in DEPTHS}
-    ranks, lengths, start = [], [], measure_cpu()
+    ranks, lengths, start = [], [], cpu_seconds()
     for file, right in questions.items():
         found = await search(file)
         for depth in DEPTHS:
@@ -287,19 +287,13 @@ async def ask(
         if label and recall[max(DEPTHS)][-1] < 1:
             places = [found.index(one) if one in found else None for one in sorted(right)]
             print(f"{label}: {file}: {sorted(right)} at {places} of {len(found)}")
-    seconds = measure_cpu() - start
+    seconds = cpu_seconds() - start
     return {
         **{f"recall@{depth}": round(statistics.fmean(recall[depth]), 3) for depth in DEPTHS},
         "MRR": round(statistics.fmean(ranks), 3),
         "sessions in an answer": round(statistics.fmean(lengths), 1),
         "CPU ms": round(1000 * seconds / len(questions), 1),
     }
-
-
-def measure_cpu() -> float:
-    """Return the CPU seconds of this process and of those it started."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 async def measure_growth(

@@ -7,18 +7,17 @@ date. Two ways: every message is a turn, or a question and its answer are.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import save
+from benchmarks.measure import make_parser, require, save
 from benchmarks.memory_recall import (
     DEPTHS,
     Question,
@@ -96,7 +95,11 @@ async def measure(data: Path, together: bool) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         store = await open_sqlite(Path(folder) / "store.db", WORDS, REDACTOR)
         try:
-            talks = [await load_chat(store, data / str(n), together) for n in CHATS]
+            talks = [
+                await load_chat(store, data / str(n), together)
+                for n in CHATS
+                if (data / str(n)).is_dir()
+            ]
             await embed_missing(store, embedder)
             finder = MemorySearch(store, embedder)
             ways: dict[str, Search] = {
@@ -112,13 +115,13 @@ async def measure(data: Path, together: bool) -> dict[str, Any]:
     return {name: summary(some) for name, some in scores.items()}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("data", type=Path, help="the folder chats/100K of BEAM")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     if not (chosen.data / "1" / "chat.json").exists():
         sys.exit(f"{chosen.data} holds no chats: BEAM, github.com/mohammadtavakoli78/BEAM.")
-    saved = {}
+    saved: dict[str, Any] = {}
     for name, together in (("messages", False), ("whole turns", True)):
         saved[name] = asyncio.run(measure(chosen.data, together))
         for way, result in saved[name].items():
@@ -126,7 +129,9 @@ def main() -> None:
         for category, row in saved[name]["ragforge"]["categories"].items():
             shares = " ".join(f"{row[f'recall@{depth}']:.3f}" for depth in DEPTHS)
             print(f"  {category:<26} {row['questions']:>3} {shares}")
-    print(f"saved to {save('beam', saved)}")
+    best = max(some["ragforge"]["recall@10"] for some in saved.values())
+    require(best > 0.05, "Hardly any question finds its turn.")
+    save("beam", saved)
 
 
 if __name__ == "__main__":

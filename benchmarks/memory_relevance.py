@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import statistics
 import tempfile
 from collections import Counter, defaultdict
@@ -35,9 +34,9 @@ from benchmarks.desk import questions as desk_questions
 from benchmarks.desk.__main__ import CACHE, CUT_OFFS, PROMPTS, make_end, prepare
 from benchmarks.desk.replay import plan
 from benchmarks.desk.silence import read_prompts
-from benchmarks.measure import save
+from benchmarks.measure import make_parser, require, save
 from benchmarks.memory_recall import Talk, fill, load
-from benchmarks.peers import DATA, PROJECT, Repository, repositories
+from benchmarks.peers import Repository, add_places, repositories
 from benchmarks.relevance import written
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
@@ -265,6 +264,7 @@ async def run(chosen: argparse.Namespace, folder: Path) -> None:
         await store.close()
     if chosen.desk is not None:
         asked += await ask_desk(chosen.desk, repos)
+    require(any(one.recall for one in asked), "No question finds what was said.")
     results = report(asked)
     results["reliability"] = curve = measure_reliability(judge_unseen(asked))
     for estimate, share, count in curve:
@@ -276,17 +276,16 @@ async def run(chosen: argparse.Namespace, folder: Path) -> None:
         by_words = [one._replace(evidence=one.evidence[1:]) for one in judged]
         results["weights"] = {"with vectors": fit(judged), "words alone": fit(by_words)}
         print(results["weights"])
-    print(f"saved to {save('memory-relevance', results)}")
+    save("memory-relevance", results)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    default = Path(os.environ.get(DATA, PROJECT.parent / "shared" / "data"))
-    parser.add_argument("--data", type=Path, default=default, help=f"or {DATA}")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
+    add_places(parser)
     parser.add_argument("--desk", type=Path, metavar="REPOSITORY")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="an SVG file")
     parser.add_argument("--fit", action="store_true", help="print new weights")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(run(chosen, Path(folder)))
 

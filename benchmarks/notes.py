@@ -11,7 +11,6 @@ logistic regression for `ragforge.search.relevance`.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import tempfile
@@ -24,7 +23,7 @@ from benchmarks import calibration
 from benchmarks.calibration import Judged
 from benchmarks.desk.questions import FILE as DESK
 from benchmarks.desk.silence import read_prompts
-from benchmarks.measure import save
+from benchmarks.measure import Row, make_parser, require, save
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.hits import MIN_RELEVANCE
@@ -112,16 +111,18 @@ def report(asked: Sequence[Asked]) -> dict[str, Any]:
     return results
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--fit", action="store_true")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         asked = asyncio.run(ask_all(Path(folder)))
     results = report(asked)
+    require(results["own note first"], "No message gets its note.")
     if chosen.fit:
         print(f"weights: {calibration.fit([one.judged for one in asked if one.estimate])}")
-    print(f"saved to {save('notes', results)}")
+    first, count = results["own note first"], sum(one.kind == OWN for one in asked)
+    save("notes", results, [Row("messages that get their note first", first, f"of {count}")])
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ import asyncio
 import pickle
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.code_search import open_brain
@@ -50,7 +49,7 @@ async def run(chosen: argparse.Namespace) -> None:
             store = await open_sqlite(Path(folder) / "store.db", WORDS, REDACTOR)
             try:
                 root = chosen.repos / repo.name / repo.root
-                brain = replace(open_brain(store, root, BundledEmbedder()), embedder=None)
+                brain = await open_brain(store, root, None)
                 await brain.ingest()
                 found[repo.name] = await list_scopes(store.records, brain.project_id)
             finally:

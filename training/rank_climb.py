@@ -78,7 +78,7 @@ async def _find_candidates(repo: Repository, chosen: argparse.Namespace) -> list
         store = await open_sqlite(chosen.work / f"{repo.name}.db", WORDS, REDACTOR)
         try:
             embedder = BundledEmbedder()
-            brain = open_brain(store, chosen.repos / repo.name / repo.root, embedder)
+            brain = await open_brain(store, chosen.repos / repo.name / repo.root, embedder)
             await brain.ingest()
             asked = []
             for question in repo.questions:
