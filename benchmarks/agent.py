@@ -24,8 +24,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.context import SPEED_QUESTIONS, TURNS, open_on, remember
+from benchmarks.context import SPEED_QUESTIONS, TURNS, remember
 from benchmarks.measure import Row, cpu_seconds, make_parser, percentile, require, save
+from benchmarks.opening import open_project
 from benchmarks.peers import add_places
 from ragforge import App
 from ragforge.domain.chat import (
@@ -160,10 +161,7 @@ async def layout(app: App, script: Sequence[AssistantMessage], count: int) -> di
 
 
 async def in_process(root: Path, store: Path, count: int, stored: int) -> dict[str, Any]:
-    async with await open_on(root, store) as opened:
-        app: App = opened
-        if not await app.brain.is_ingested():
-            await app.brain.ingest()
+    async with open_project(root, store) as app:
         await remember(app, stored)
         await app.jobs.wait(SETTLE_SECONDS)
         return {
@@ -175,8 +173,7 @@ async def in_process(root: Path, store: Path, count: int, stored: int) -> dict[s
 
 async def first_session(root: Path, store: Path, count: int) -> dict[str, Any]:
     """Take the turns of `layout` in a project that has no session yet."""
-    async with await open_on(root, store) as app:
-        await app.brain.ingest()
+    async with open_project(root, store) as app:
         return await layout(app, WITH_TOOLS, count)
 
 
@@ -188,7 +185,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add_places(parser)
     chosen = parser.parse_args(arguments)
     root = chosen.django
-    require(root.is_dir(), f"{root} is missing: a checkout of Django.")
     with tempfile.TemporaryDirectory() as work:
         stores = chosen.stores or Path(work)
         stores.mkdir(parents=True, exist_ok=True)

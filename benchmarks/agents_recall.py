@@ -27,7 +27,6 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -35,17 +34,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from benchmarks.measure import cpu_seconds, make_parser, require, save
+from benchmarks.opening import open_file, open_project
 from benchmarks.transcripts import make_importer
-from ragforge import load_settings, open_app
-from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.app import App
 from ragforge.domain.conversations import ConversationFilter
 from ragforge.domain.projects import Checkout
 from ragforge.domain.schema import CHECKOUT, CONVERSATION
 from ragforge.errors import InputError
 from ragforge.memory.importer.report import ImportReport
-from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.words.tokenise import WORDS
 from ragforge.tools.ripgrep import find_ripgrep
 from ragforge.transcripts.claude_code import CLAUDE_CODE
 from tests.fakes.copying import everything
@@ -169,7 +165,7 @@ async def measure_recall(
     folder: Path,
 ) -> dict[str, Any]:
     transcripts = folder / "transcripts"
-    async with open_on(folder / "clone", folder / "store.db") as app:
+    async with open_project(folder / "clone", folder / "store.db", work=False) as app:
         start = time.process_time()
         await fill(app, sessions, transcripts)
         seconds = time.process_time() - start
@@ -196,19 +192,8 @@ async def measure_recall(
     }
 
 
-def open_on(root: Path, store: Path) -> AbstractAsyncContextManager[App]:
-    environ = {
-        "RAGFORGE_STORE": str(store),
-        "RAGFORGE_CONFIG": "",
-        "RAGFORGE_AGENT__STATE_DIR": str(root.with_name("state")),
-        "RAGFORGE_BRAIN__INGEST_AUTOMATICALLY": "false",
-    }
-    return open_app(load_settings(root, environ=environ).settings, root, work=False)
-
-
 async def fill(app: App, sessions: Sequence[Session], transcripts: Path) -> None:
-    """Ingest the repository, import the sessions, and do all jobs that follow."""
-    await app.brain.ingest()
+    """Import the sessions, and do all jobs that follow."""
     for folder in {session.cwd for session in sessions}:  # other checkouts of it, gone by now
         await app.store.records.put(
             CHECKOUT, Checkout(folder, app.project.id, former_ids=(folder,))
@@ -343,15 +328,12 @@ async def import_snapshots(snapshots: Iterable[Path], folder: Path) -> dict[str,
     """Return what a store has after snapshots of a session, each in the place of the one before."""
     folder.mkdir()
     place = folder / "session.jsonl"
-    opened = await open_sqlite(folder / "store.db", WORDS, REDACTOR, "ann")
-    try:
+    async with open_file(folder / "store.db", "ann") as store:
         for snapshot in snapshots:
             shutil.copyfile(snapshot, place)
-            await make_importer(opened).import_files(CLAUDE_CODE, [place], {}, ImportReport())
-        found = await everything(opened)
-    finally:
-        await opened.close()
-        shutil.rmtree(folder)
+            await make_importer(store).import_files(CLAUDE_CODE, [place], {}, ImportReport())
+        found = await everything(store)
+    shutil.rmtree(folder)
     return {kind: found[kind] for kind in KINDS}
 
 

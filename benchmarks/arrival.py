@@ -33,9 +33,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.context import open_on
 from benchmarks.measure import clean_environ, make_parser, require, save
 from benchmarks.memory_recall import Talk, load
+from benchmarks.opening import open_project
 from benchmarks.peers import add_places
 from ragforge import App, load_settings, open_app
 from ragforge.context.build import lay_out
@@ -137,10 +137,7 @@ async def measure_small_talk(repos: Path, work: Path) -> dict[str, Any]:
         root = repos / name
         if not root.is_dir():
             continue
-        async with await open_on(root, work / f"{name}.db") as opened:
-            app: App = opened
-            if not await app.brain.is_ingested():
-                await app.brain.ingest()
+        async with open_project(root, work / f"{name}.db") as app:
             got = []
             for text in messages:
                 context = await app.build_context(text)
@@ -209,8 +206,8 @@ def keep_busy() -> list[subprocess.Popen[bytes]]:
 async def measure_busy(repos: Path, work: Path) -> dict[str, Any]:
     """Return how many searches of cold questions are late when the machine has no time."""
     root, store = repos / "requests", work / "busy.db"
-    async with await open_on(root, store) as opened:
-        await opened.brain.ingest()
+    async with open_project(root, store):
+        pass  # it is ingested
     late: list[str] = []
     answered, walls = 0, []
     loops = keep_busy()

@@ -29,15 +29,13 @@ from benchmarks.memory_recall import (
     summary,
     through,
 )
+from benchmarks.opening import open_file
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.search.turns import MemorySearch
-from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.search.words.tokenise import WORDS
 
 CHATS = range(1, 11)
 _MARK = re.compile(r"\s*->->.*$")  # left by the program that wrote the chats
@@ -93,8 +91,7 @@ async def measure(data: Path, together: bool) -> dict[str, Any]:
     """Return how each way to search does."""
     embedder = BundledEmbedder()
     with tempfile.TemporaryDirectory() as folder:
-        store = await open_sqlite(Path(folder) / "store.db", WORDS, REDACTOR)
-        try:
+        async with open_file(Path(folder) / "store.db") as store:
             talks = [
                 await load_chat(store, data / str(n), together)
                 for n in CHATS
@@ -110,8 +107,6 @@ async def measure(data: Path, together: bool) -> dict[str, Any]:
             scores: dict[str, list[Score]] = {
                 name: await ask(talks, search) for name, search in ways.items()
             }
-        finally:
-            await store.close()
     return {name: summary(some) for name, some in scores.items()}
 
 

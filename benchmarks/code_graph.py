@@ -34,8 +34,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import code_graph_tool
-from benchmarks.code_search import open_code
 from benchmarks.measure import make_parser, require, save
+from benchmarks.opening import open_code
 from benchmarks.symbol_ids import (
     CONSTRUCTORS,
     Symbols,

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.code_search import open_code
 from benchmarks.measure import require, save
+from benchmarks.opening import open_code
 from benchmarks.symbol_ids import Symbol, Symbols, parse
 from ragforge.brain.search.exploration import Answer, Question
 from ragforge.brain.search.explore import explore

@@ -19,13 +19,13 @@ import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from benchmarks.measure import Row, make_parser, require, save
+from benchmarks.opening import open_code
 from benchmarks.peers import (
     Question,
     Repository,
@@ -36,22 +36,14 @@ from benchmarks.peers import (
     find_semble,
 )
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.adapters.stores.holders import this_process
-from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.app.wiring.projects import recognise
-from ragforge.brain.first_reading import FirstReading
-from ragforge.brain.ingestion.ingest import Ingester
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import BY_MEANING, BY_WORDS
 from ragforge.domain.code import CodeFilter, Scope
 from ragforge.domain.hits import Match
 from ragforge.domain.schema import SCOPE
-from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.code_graph import CodeGraph
 from ragforge.ports.records import Records
-from ragforge.ports.store import Store
 from ragforge.search.turn_rank import mix_scores
-from ragforge.search.words.tokenise import WORDS
 
 TOP = 10
 ENOUGH_FOR_FILES = 100
@@ -276,29 +268,6 @@ async def measure(
     """Ingest a repository into a fresh store and search it in every way."""
     async with open_code(file, root, embedder) as brain:
         return {name: await ask(repo, search) for name, search in ways(brain, ablation).items()}
-
-
-@asynccontextmanager
-async def open_code(
-    file: Path, root: Path, embedder: BundledEmbedder | None, *, ingest: bool = True
-) -> AsyncIterator[Brain]:
-    """Open what a store knows of a project's code, after an ingestion unless it has had one."""
-    store = await open_sqlite(file, WORDS, REDACTOR)
-    try:
-        brain = await open_brain(store, root, embedder)
-        if ingest:
-            report, _ = await brain.ingest()
-            require(report.changed or await brain.is_ingested(), f"{root} has no code to read.")
-        yield brain
-    finally:
-        await store.close()
-
-
-async def open_brain(store: Store, root: Path, embedder: BundledEmbedder | None) -> Brain:
-    """Return the brain of the project that commands recognise in a folder."""
-    root, ingester = root.resolve(), Ingester(store, this_process())
-    place = await recognise(store, root, None)
-    return Brain(root, ingester, place, FirstReading(root, place.checkout_id, ingester), embedder)
 
 
 def ask_semble(repo: Repository, root: Path, semble: Semble) -> list[Score]:

@@ -23,8 +23,8 @@ from typing import Any
 
 from benchmarks.measure import Row, make_parser, percentile, require, save
 from benchmarks.memory_scale import TURNS_A_CONVERSATION, Talker
+from benchmarks.opening import open_project
 from benchmarks.peers import Question, Repository, add_places, choose_repositories
-from ragforge import load_settings, open_app
 from ragforge.app import App
 from ragforge.context.build import EnrichedContext
 from ragforge.domain.conversations import Conversation
@@ -57,21 +57,9 @@ def holds(context: EnrichedContext, question: Question) -> bool:
     )
 
 
-async def open_on(root: Path, store: Path) -> Any:
-    environ = {
-        "RAGFORGE_STORE": str(store),
-        "RAGFORGE_CONFIG": "",
-        "RAGFORGE_BRAIN__INGEST_AUTOMATICALLY": "false",
-    }
-    return open_app(load_settings(root, environ=environ).settings, root)
-
-
 async def covered(repo: Repository, root: Path, store: Path) -> list[tuple[str, bool, int]]:
     """Return for each question its category, whether its answer is there, and how much code is."""
-    async with await open_on(root, store) as opened:
-        app: App = opened
-        if not await app.brain.is_ingested():
-            await app.brain.ingest()
+    async with open_project(root, store) as app:
         found = []
         for question in repo.questions:
             context = await app.build_context(question.text)
@@ -108,10 +96,7 @@ async def speed(
     root: Path, store: Path, sizes: Sequence[int], rounds: int
 ) -> dict[int, dict[str, Any]]:
     """Build contexts next to more and more stored turns."""
-    async with await open_on(root, store) as opened:
-        app: App = opened
-        if not await app.brain.is_ingested():
-            await app.brain.ingest()
+    async with open_project(root, store) as app:
         found = {}
         for size in sorted(sizes):
             await remember(app, size)

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.context import open_on
 from benchmarks.measure import make_parser, require, save
+from benchmarks.opening import open_project
 from benchmarks.peers import add_places
 from benchmarks.relevance import written
 from ragforge.app import App
@@ -52,10 +52,7 @@ async def run(chosen: argparse.Namespace, stores: Path) -> dict[str, Any]:
     for name, rows in by_repository.items():
         store = stores / f"{name}-documents.db"
         root = chosen.django if name == "django" else chosen.repos / name
-        require(root.is_dir(), f"{root} is missing.")
-        async with await open_on(root, store) as app:
-            if not await app.brain.is_ingested():
-                await app.brain.ingest()
+        async with open_project(root, store) as app:
             found = [await answered(app, row) for row in rows]
             ranks[name] = [rank for rank, _ in found]
             passing += [passes for _, passes in found]

@@ -28,7 +28,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.code_search import open_code
 from benchmarks.measure import (
     Cost,
     Program,
@@ -41,6 +40,7 @@ from benchmarks.measure import (
     run_command,
     save,
 )
+from benchmarks.opening import open_code
 from benchmarks.peers import Semble, add_places, find_semble
 from ragforge.adapters.arrays import np
 from ragforge.adapters.embedders.bundled import BundledEmbedder

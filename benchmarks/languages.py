@@ -22,18 +22,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from benchmarks.code_search import Place, open_code
+from benchmarks.code_search import Place
 from benchmarks.measure import make_parser, require, save
+from benchmarks.opening import open_code, open_file
 from benchmarks.peers import Repository, Target, add_places, check_out, repositories
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
-from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.words.tokenise import WORDS
 
 QUESTIONS = Path(__file__).parent / "questions"
 LANGUAGES = ("english", "french", "german")
@@ -75,9 +73,8 @@ async def rank_code(root: Path, file: Path, questions: Sequence[Asked]) -> Ranks
 
 async def rank_memory(turns: Sequence[Mapping[str, Any]], spoken: str, file: Path) -> Ranks:
     """Store all turns in one language and ask about each of them in every language."""
-    store = await open_sqlite(file, WORDS, REDACTOR)
     embedder = BundledEmbedder()
-    try:
+    async with open_file(file) as store:
         for number, turn in enumerate(turns):
             place = f"session-{number // 5}"
             if number % 5 == 0:
@@ -96,8 +93,6 @@ async def rank_memory(turns: Sequence[Mapping[str, Any]], spoken: str, file: Pat
                 answers = [hit.type == "turn" and hit.turn.uuid == str(number) for hit in hits]
                 found[language].append(reciprocal(answers))
         return found
-    finally:
-        await store.close()
 
 
 def reciprocal(answers: Sequence[bool]) -> float:

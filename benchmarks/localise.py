@@ -34,12 +34,12 @@ from benchmarks.code_search import (
     Search,
     note_on,
     one_a_file,
-    open_code,
     raw_bm25,
     through,
 )
 from benchmarks.issues import DEVELOPMENT, Checkout, Function, Issue, read_issues
 from benchmarks.measure import make_parser, require, save
+from benchmarks.opening import open_code
 from benchmarks.peers import PROJECT, Semble, add_places, find_semble
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite import code_graph

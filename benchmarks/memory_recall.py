@@ -30,10 +30,10 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from benchmarks.measure import Row, make_parser, require, save
+from benchmarks.opening import open_file
 from benchmarks.peers import add_places
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.holders import this_process
-from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain import bm25
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.hits import Match, SummaryHit, TurnHit, WordMatches
@@ -44,7 +44,6 @@ from ragforge.domain.work import finish
 from ragforge.memory.embed import embed_missing, embed_query, to_turn_model
 from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
-from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.memory.summaries.summarise import ExtractiveSummariser
@@ -395,8 +394,7 @@ def show(results: Mapping[str, dict[str, Any]]) -> None:
 async def run(chosen: argparse.Namespace, folder: Path) -> None:
     talks = load(chosen.data / "memory" / "locomo-dev.json")
     embedder = BundledEmbedder()
-    store = await open_sqlite(folder / "store.db", WORDS, REDACTOR)
-    try:
+    async with open_file(folder / "store.db") as store:
         await fill(store, talks, embedder)
         finder = MemorySearch(store, embedder)
         results = {name: summary(await ask(talks, search)) for name, search in ways(finder).items()}
@@ -411,8 +409,6 @@ async def run(chosen: argparse.Namespace, folder: Path) -> None:
         if chosen.leave_one_out:
             saved["leave one out"] = await leave_one_out(talks, finder)
             print(json.dumps(saved["leave one out"], indent=1))
-    finally:
-        await store.close()
     recall = {name: way["recall@10"] for name, way in saved["ways"].items()}
     plain = recall["plain BM25 with the turn before"]
     peers = ", ".join(f"{name} {recall[name]:.3f}" for name in ("plain BM25", "vectors alone"))

@@ -30,11 +30,11 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.calibration import Judged, fit, measure_reliability
-from benchmarks.context import open_on
 from benchmarks.desk import questions as desk_questions
 from benchmarks.desk.__main__ import CACHE, make_end, prepare
 from benchmarks.desk.silence import read_prompts
 from benchmarks.measure import make_parser, require, save
+from benchmarks.opening import open_project
 from benchmarks.peers import Repository, add_places, check_out, repositories
 from ragforge.app import App
 from ragforge.brain.search import code
@@ -126,9 +126,7 @@ async def gather(
         root, store = folder / repo.name / repo.root, stores / f"{repo.name}.db"
         some = personal[number * LOCOMO_EACH % len(personal) :][:LOCOMO_EACH]
         others = pick_others(repos, repo.name, choice)
-        async with await open_on(root, store) as app:
-            if not await app.brain.is_ingested():
-                await app.brain.ingest()
+        async with open_project(root, store) as app:
             rows = messages(repo, some, others)
             asked += [await ask(app, kind, text, repo.name) for kind, text in rows]
         print(f"{repo.name:<22} {len(asked)}", flush=True)

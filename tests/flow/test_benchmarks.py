@@ -21,7 +21,7 @@ from tests.fakes.transcripts.claude_code import Claude
 
 BENCHMARKS = Path(measure.__file__).parent
 LIBRARIES = {"calibration", "code_graph_tool", "hook_stores", "issues", "measure", "server_large"}
-LIBRARIES |= {"peers", "symbol_ids"}
+LIBRARIES |= {"opening", "peers", "symbol_ids"}
 """Modules that others use, which are no programs."""
 PROGRAMS = {path.stem for path in BENCHMARKS.glob("[!_]*.py")} - LIBRARIES
 SAID = ("Ann: My sister plays the violin in Lisbon", "Ben: I bought a red canoe for the lake")
