@@ -170,7 +170,7 @@ def measure(place: Place, kind: str, runs: int, bar: float) -> dict[str, Any]:
     ran = [run_hook(place, make_call(place, kind, number)) for number in range(runs)]
     cpu = [one.cpu for one in ran]
     outcomes = read_outcomes(place.state, runs)
-    found = {
+    found: dict[str, Any] = {
         "results": dict(Counter(one.result for one in outcomes)),
         "failures": sorted({one.why for one in outcomes if one.result == "failed"}),
         "cpu_s": {"p50": round(statistics.median(cpu), 3), "p95": round(percentile(cpu, 0.95), 3)},

@@ -251,8 +251,8 @@ async def measure_queries(program: Program, semble: Semble | None) -> dict[str, 
         }
     if semble is not None:
         theirs = semble.answers(program.cwd, questions, [TOP])
-        hits = sum(map(bool, theirs["hits"]))
-        require(hits >= MIN_ANSWERED * len(questions), f"semble answers {hits} queries.")
+        answered = sum(map(bool, theirs["hits"]))
+        require(answered >= MIN_ANSWERED * len(questions), f"semble answers {answered} queries.")
         found["semble"] = describe(theirs["query_cpu"])
     return found
 

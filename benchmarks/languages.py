@@ -139,9 +139,11 @@ async def run(chosen: argparse.Namespace, repos: Sequence[Repository], work: Pat
         print("\nDjango, MRR", {language: mean(found[language]) for language in LANGUAGES})
     turns = json.loads((QUESTIONS / "memory.json").read_text("utf-8"))
     for spoken in LANGUAGES:
-        ranks = await rank_memory(turns, spoken, work / spoken)
-        require(all(map(any, ranks.values())), f"No turn in {spoken} is found in some language.")
-        results[f"memory in {spoken}"] = summary(ranks)
+        recalled = await rank_memory(turns, spoken, work / spoken)
+        require(
+            all(map(any, recalled.values())), f"No turn in {spoken} is recalled in some language."
+        )
+        results[f"memory in {spoken}"] = summary(recalled)
         show(f"memory in {spoken}, MRR", results[f"memory in {spoken}"])
     save("languages", results)
 

@@ -27,13 +27,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import cpu_seconds, make_parser, save
+from benchmarks.measure import cpu_seconds, make_parser, require, save
 from benchmarks.memory_scale import Talker
 from ragforge import App
 from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
@@ -264,31 +265,37 @@ async def ingestion(place: Place, engine: str, meter: Meter) -> dict[str, Any]:
         await ingest(number)
 
     async with place.open(engine) as app:
-        return {
+        found = {
             "ingest": await meter.measure(ingest, 1, warm_up=0),
             "ingest, no change": await meter.measure(ingest, 8, WARM_RUNS),
             "ingest, one changed file": await meter.measure(change, 8, WARM_RUNS),
         }
+        require((await app.code.status()).scopes, f"Nothing was ingested on {engine}.")
+        return found
 
 
 async def searches(place: Place, engine: str, meter: Meter, runs: int) -> dict[str, Any]:
     async with place.open(engine) as app:
 
         async def context(number: int) -> None:
-            await app.build_context(QUESTIONS[number % len(QUESTIONS)])
+            built = await app.build_context(QUESTIONS[number % len(QUESTIONS)])
+            answered["context"] += bool(built.text)
 
         async def code(number: int) -> None:
-            await app.code.search(QUESTIONS[number % len(QUESTIONS)])
+            answered["code"] += bool(await app.code.search(QUESTIONS[number % len(QUESTIONS)]))
 
         async def memory(number: int) -> None:
-            await app.memory.search(talker.query())
+            answered["memory"] += bool(await app.memory.search(talker.query()))
 
-        talker = Talker()
-        return {
+        talker, answered = Talker(), Counter[str]()
+        found = {
             "context": await meter.measure(context, runs, WARM_RUNS),
             "code search": await meter.measure(code, runs, WARM_RUNS),
             "memory search": await meter.measure(memory, runs, WARM_RUNS),
         }
+        for name in ("context", "code", "memory"):
+            require(answered[name], f"On {engine} no search has hits ({name}).")
+        return found
 
 
 async def lists(place: Place, engine: str, meter: Meter, runs: int) -> dict[str, Any]:
@@ -296,6 +303,7 @@ async def lists(place: Place, engine: str, meter: Meter, runs: int) -> dict[str,
 
         async def listing(_: int) -> None:
             found = await app.sessions.find(limit=50)
+            require(found, f"{engine} lists no sessions.")
             await app.sessions.add_last_messages(found)
 
         async def show(_: int) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from benchmarks import __main__ as runner
-from benchmarks import first_answer, growth, ingest, measure, web
+from benchmarks import first_answer, growth, ingest, measure, server, web
 from benchmarks.context import SPEED_QUESTIONS
-from tests.fakes.projects import write
+from tests.fakes.projects import SHOP, write
 from tests.fakes.transcripts.claude_code import Claude
 
 BENCHMARKS = Path(measure.__file__).parent
@@ -402,8 +402,15 @@ def commit_all(folder: Path) -> str:
 
 @pytest.mark.neo4j
 @pytest.mark.long
-def test_server(neo4j_url: str) -> None:
-    run("server", "--turns", "300", "--runs", "1", "--only", "list")
+@pytest.mark.usefixtures("neo4j_url")  # it starts another one: there is one then
+def test_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("WARM_COPIES", "WARM_RUNS", "WARM_ROUNDS"):
+        monkeypatch.setattr(server, name, 1)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))  # which it sets
+    write(tmp_path / "shop", SHOP)
+    options = ("--turns", "300", "--runs", "1", "--project", tmp_path / "shop")
+    found = run("server", *options, "--only", "context,list")["results"]
+    assert set(found["code search"]) == {"sqlite", "neo4j"}
 
 
 def test_a_page_has_every_part_also_those_that_fail_or_lack_their_data(
