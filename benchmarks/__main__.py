@@ -51,7 +51,9 @@ counts, and programs that are compared take turns.
 
 {summary}
 """
-COLUMNS = "| work | figure | bar | beside it in the same run | |\n| --- | --- | --- | --- | --- |\n"
+COLUMNS = """| work | figure | bar | peers in the same run | bar holds? |
+| --- | --- | --- | --- | --- |
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,15 @@ PARTS = {
     "notes": Part("notes", 120, "", ""),
     "contradictions": Part("contradictions", 60, "", ""),
 }
+
+
+def describe_missing(name: str, chosen: argparse.Namespace) -> str:
+    """Return what a part leaves out for want of data or of an option."""
+    if name == "memory_scale" and not chosen.million:
+        return "A million turns (≤ 80 CPU ms, ≤ 400 MB): not measured: needs --million."
+    if name in ("ingest", "code_search") and not chosen.semble.is_file():
+        return "semble: not measured: needs a Python that has it (--semble)."
+    return ""
 
 
 def run_part(name: str, chosen: argparse.Namespace) -> dict[str, Any]:
@@ -201,6 +212,8 @@ def write_page(parts: Mapping[str, dict[str, Any]], page: Path) -> None:
         for row in (Row(**row) for row in part["rows"]):
             figure = f"{row.figure:g} {row.unit}".strip()
             text += f"| {row.work} | {figure} | {row.limit} | {row.peer} | {row.verdict} |\n"
+        if part["note"]:
+            text += f"\n{part['note']}\n"
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(text, "utf-8")
     page.with_suffix(".json").write_text(json.dumps(parts, indent=1) + "\n", "utf-8")
@@ -247,6 +260,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in names:
         print(f"== {name}", file=sys.stderr, flush=True)
         parts[name] = run_part(name, chosen)
+        parts[name]["note"] = describe_missing(name, chosen)
         parts[name]["options"] = " ".join(PARTS[name].list_options(chosen))
         if parts[name]["problem"]:
             print(parts[name]["problem"], file=sys.stderr, flush=True)
