@@ -49,26 +49,8 @@ format: $(VENV)/.dev ## Format the code and fix lint errors
 docs: $(VENV)/.docs ## Build the documentation site in build/site, and check every link
 	$(BIN)/python -m scripts.docs_site
 
-bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
-	$(BIN)/python -m benchmarks.store
-	$(BIN)/python -m benchmarks.embed
-	$(BIN)/python -m benchmarks.execute
-	$(BIN)/python -m benchmarks.ingest
-	$(BIN)/python -m benchmarks.code_search
-	$(BIN)/python -m benchmarks.first_answer
-	$(BIN)/python -m benchmarks.answers
-	$(BIN)/python -m benchmarks.languages
-	$(BIN)/python -m benchmarks.french
-	$(BIN)/python -m benchmarks.relevance
-	$(BIN)/python -m benchmarks.documents
-	$(BIN)/python -m benchmarks.memory_recall
-	$(BIN)/python -m benchmarks.memory_relevance
-	$(BIN)/python -m benchmarks.memory_scale
-	$(BIN)/python -m benchmarks.contradictions
-	$(BIN)/python -m benchmarks.tools
-	$(BIN)/python -m benchmarks.context
-	$(BIN)/python -m benchmarks.arrival
-	$(BIN)/python -m benchmarks.agent
+bench: $(VENV)/.dev ## Measure speed and quality next to peers: benchmarks/results/latest.md; BENCH="--fetch" for all of it
+	$(BIN)/python -m benchmarks $(BENCH)
 
 campaign: $(VENV)/.dev ## Kill, damage and mislead RagForge at random, and count what is lost; takes half an hour on an idle machine
 	$(BIN)/python -m scripts.campaign --report .cache/campaign.json

@@ -1,6 +1,6 @@
-"""What does a turn cost in addition to the model? And a question in a separate process?
+"""What does a turn cost in addition to the model?
 
-    python -m benchmarks.agent [--stores FOLDER] [--turns 60] [--repos FOLDER]
+    python -m benchmarks.agent [--django FOLDER] [--stores FOLDER] [--turns 60] [--stored 10000]
 
 Django, ingested, with 10,000 stored turns. Turns are taken in one process with a model that
 answers at once: with no tools, and with two rounds of calls (grep_files, read_file and
@@ -9,47 +9,35 @@ stored answer; what follows it in the background (its vector, links, a title) is
 itself. Of a session of 40 turns, most of them with tools, it is counted how many characters are
 sent, and how many of them begin as the request before, which providers cache: next to the stored
 turns, and in a project with no other session, where memory has less to bring to each question.
-Commands run in fresh processes, with nothing configured but the store. CPU is user and system,
-with children that have ended. Of the terminal, it is that of its process when its prompt is seen.
+CPU is user and system, with children that have ended.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
-import os
-import resource
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.context import DJANGO, SPEED_QUESTIONS, TURNS, open_on, remember
-from benchmarks.measure import save
+from benchmarks.context import SPEED_QUESTIONS, TURNS, remember
+from benchmarks.measure import Row, cpu_seconds, make_parser, percentile, require, save
+from benchmarks.opening import open_project
 from benchmarks.peers import add_places
-from benchmarks.servers import measure_start
 from ragforge import App
 from ragforge.domain.chat import (
     AssistantMessage,
     ChatRequest,
-    Reply,
-    StreamEvent,
-    TextDelta,
     ToolRequest,
-    Usage,
 )
-from ragforge.domain.schema import TURN
 from ragforge.llm.ask import ChatClient
 from ragforge.memory.sessions import create_session
+from tests.fakes.scripted_model import ScriptedModel
 
-ASK_BAR, HELP_BAR, START_BAR = 1.5, 0.25, 0.35
-RUNS = 7
 SESSION_TURNS = 40
 SETTLE_SECONDS = 60
 ANSWER = "It is in `django/contrib/sessions/middleware.py`, in `process_response`. " * 4
@@ -70,37 +58,16 @@ WITH_TOOLS = [
 ]
 
 
-class InstantModel:
-    """Goes through its script at every turn, without thinking."""
+def answer_at_once(script: Sequence[AssistantMessage]) -> ScriptedModel:
+    """Return a model that goes through its script at every turn, without thinking."""
 
-    name = "instant:model"
-    calls_tools = True
-    window = None
-
-    def __init__(self, script: Sequence[AssistantMessage]) -> None:
-        self._script = script
-        self.asked: list[ChatRequest] = []
-
-    async def prepare(self) -> None:
-        pass
-
-    async def reply(self, request: ChatRequest) -> Reply:
+    def answer(request: ChatRequest) -> AssistantMessage:
         if request.schema is not None:  # which searches of the files come before the answer
-            return Reply(AssistantMessage(PLAN), Usage(100, 50, 1, 0.0))
-        self.asked.append(request)
-        rounds = sum(
-            isinstance(one, AssistantMessage) for one in request.messages[request.stable :]
-        )
-        return Reply(self._script[rounds], Usage(100, 50, 1, 0.0))
+            return AssistantMessage(PLAN)
+        said = request.messages[request.stable :]
+        return script[sum(isinstance(one, AssistantMessage) for one in said)]
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
-        reply = await self.reply(request)
-        for word in reply.message.text.split(" "):
-            yield TextDelta(f"{word} ")
-        yield reply
-
-    async def close(self) -> None:
-        pass
+    return ScriptedModel(answer)
 
 
 @dataclass(slots=True)
@@ -116,26 +83,16 @@ class Costs:
 
     def as_json(self) -> dict[str, float]:
         return {
-            "p50_ms": _at(self.walls, 0.5),
-            "p95_ms": _at(self.walls, 0.95),
-            "cpu_p50_ms": _at(self.cpus, 0.5),
-            "cpu_p95_ms": _at(self.cpus, 0.95),
+            "p50_ms": round(percentile(self.walls, 0.5), 1),
+            "p95_ms": round(percentile(self.walls, 0.95), 1),
+            "cpu_p50_ms": round(percentile(self.cpus, 0.5), 1),
+            "cpu_p95_ms": round(percentile(self.cpus, 0.95), 1),
         }
-
-
-def _at(values: Sequence[float], share: float) -> float:
-    ordered = sorted(values)
-    return round(ordered[round(share * (len(ordered) - 1))], 1)
-
-
-def cpu_seconds() -> float:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 async def turns(app: App, script: Sequence[AssistantMessage], count: int) -> dict[str, Any]:
     """Take turns; what one left for the background is done before the next."""
-    talker: App = replace(app, chat=ChatClient(InstantModel(script)))
+    talker: App = replace(app, chat=ChatClient(answer_at_once(script)))
     taken, settled = Costs(), Costs()
     session = (await create_session(app.store, app.cwd)).uuid
     for number in range(count + 1):
@@ -143,14 +100,15 @@ async def turns(app: App, script: Sequence[AssistantMessage], count: int) -> dic
         begun, used = time.perf_counter(), cpu_seconds()
         answer = await talker.ask(question, session)
         wall, cpu = time.perf_counter() - begun, cpu_seconds() - used
-        assert answer.problem is None
-        assert all(call.success for call in answer.tool_calls), answer.tool_calls
+        require(answer.problem is None, f"A turn failed: {answer.problem}")
+        failed = [call for call in answer.tool_calls if not call.success]
+        require(not failed, f"Calls of tools failed: {failed}")
         begun, used = time.perf_counter(), cpu_seconds()
         await app.jobs.wait(SETTLE_SECONDS)
         if number:  # the first one loads what all need
             taken.add(wall, cpu)
             settled.add(time.perf_counter() - begun, cpu_seconds() - used)
-    return {**taken.as_json(), "afterwards_cpu_p50_ms": _at(settled.cpus, 0.5)}
+    return {**taken.as_json(), "afterwards_cpu_p50_ms": round(percentile(settled.cpus, 0.5), 1)}
 
 
 def sent(request: ChatRequest) -> str:
@@ -172,7 +130,7 @@ def count_common(one: str, other: str) -> int:
 
 async def layout(app: App, script: Sequence[AssistantMessage], count: int) -> dict[str, Any]:
     """Count how much of the requests of one session a provider has seen just before."""
-    model = InstantModel(script)
+    model = answer_at_once(script)
     talker: App = replace(app, chat=ChatClient(model))
     session = (await create_session(app.store, app.cwd)).uuid
     rows: list[tuple[bool, int, int]] = []  # first of its turn, characters, of which as before
@@ -182,11 +140,13 @@ async def layout(app: App, script: Sequence[AssistantMessage], count: int) -> di
         question = f"{SPEED_QUESTIONS[number % len(SPEED_QUESTIONS)]} ({number})"
         await talker.ask(question, session)
         await app.jobs.wait(SETTLE_SECONDS)
-        for at, request in enumerate(model.asked[known:]):
+        asked = [one for one in model.asked[known:] if one.tools and one.schema is None]
+        for at, request in enumerate(asked):
             text = sent(request)
             rows.append((at == 0, len(text), count_common(before, text)))
             before = text
     rows = rows[1:]  # nothing was sent before the first
+    require(rows, "No requests were sent.")
     first = [(chars, same) for is_first, chars, same in rows if is_first]
     return {
         "turns": count,
@@ -200,97 +160,45 @@ async def layout(app: App, script: Sequence[AssistantMessage], count: int) -> di
     }
 
 
-async def in_process(root: Path, store: Path, count: int) -> dict[str, Any]:
-    async with await open_on(root, store) as opened:
-        app: App = opened
-        if not await app.brain.is_ingested():
-            await app.brain.ingest()
-        if not (await app.store.index.count_pending(TURN, "any"))[1]:
-            await remember(app)
+async def in_process(root: Path, store: Path, count: int, stored: int) -> dict[str, Any]:
+    async with open_project(root, store) as app:
+        await remember(app, stored)
         await app.jobs.wait(SETTLE_SECONDS)
         return {
             "without_tools": await turns(app, [AssistantMessage(ANSWER)], count),
             "two_rounds_of_tools": await turns(app, WITH_TOOLS, count),
-            "session": await layout(app, WITH_TOOLS, SESSION_TURNS),
+            "session": await layout(app, WITH_TOOLS, min(count, SESSION_TURNS)),
         }
 
 
-async def first_session(root: Path, store: Path) -> dict[str, Any]:
+async def first_session(root: Path, store: Path, count: int) -> dict[str, Any]:
     """Take the turns of `layout` in a project that has no session yet."""
-    async with await open_on(root, store) as app:
-        await app.brain.ingest()
-        return await layout(app, WITH_TOOLS, SESSION_TURNS)
+    async with open_project(root, store) as app:
+        return await layout(app, WITH_TOOLS, count)
 
 
-def command(root: Path, store: Path, arguments: Sequence[str]) -> dict[str, float]:
-    """Run a command in fresh processes; the first run warms the caches of files."""
-    environ = {name: value for name, value in os.environ.items() if "RAGFORGE" not in name}
-    environ |= {"RAGFORGE_STORE": str(store), "RAGFORGE_CONFIG": "", "RAGFORGE_JOBS__DETACH": "0"}
-    taken = Costs()
-    for number in range(RUNS + 1):
-        given = [f"{one} ({number})" if " " in one else one for one in arguments]
-        begun = time.perf_counter()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "ragforge", *given],
-            cwd=root,
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        assert process.returncode == 0, arguments
-        if number:
-            taken.add(time.perf_counter() - begun, used.ru_utime + used.ru_stime)
-    cpus = [milliseconds / 1_000 for milliseconds in taken.cpus]
-    return {
-        "cpu_s": round(statistics.median(cpus), 2),
-        "best_cpu_s": round(min(cpus), 2),
-        "worst_cpu_s": round(max(cpus), 2),
-        "wall_s": round(statistics.median(taken.walls) / 1_000, 2),
-    }
-
-
-async def start_terminal() -> dict[str, float]:
-    """Open the terminal in fresh processes, with a model that is never asked."""
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        (home / "project" / ".git").mkdir(parents=True)
-        await measure_start(home, {})  # it makes the store
-        cpus = [await measure_start(home, {}) for _ in range(RUNS)]
-    return {
-        "cpu_s": round(statistics.median(cpus), 2),
-        "best_cpu_s": round(min(cpus), 2),
-        "bar_cpu_s": START_BAR,
-    }
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--stores", type=Path, help="keep the store here, for another run")
     parser.add_argument("--turns", type=int, default=60)
+    parser.add_argument("--stored", type=int, default=TURNS, help="turns of earlier sessions")
     add_places(parser)
-    chosen = parser.parse_args()
-    root = chosen.repos / DJANGO
-    if not root.is_dir():
-        sys.exit(f"{root} is missing: Django 5.1, as `python -m benchmarks.ingest` wants it.")
+    chosen = parser.parse_args(arguments)
+    root = chosen.django
     with tempfile.TemporaryDirectory() as work:
         stores = chosen.stores or Path(work)
         stores.mkdir(parents=True, exist_ok=True)
-        store = stores / f"{DJANGO}.db"
-        results: dict[str, Any] = {"turns": TURNS}
-        results |= asyncio.run(in_process(root, store, chosen.turns))
-        results["first_session"] = asyncio.run(first_session(root, Path(work) / "new.db"))
-        for name, bar, arguments in (
-            ("ask", ASK_BAR, ["ask", SPEED_QUESTIONS[0]]),
-            ("help", HELP_BAR, ["--help"]),
-        ):
-            results[name] = {**command(root, store, arguments), "bar_cpu_s": bar}
-        results["start"] = asyncio.run(start_terminal())
-    for name, result in results.items():
-        print(name, result)
-    print(f"saved to {save('agent', results)}")
+        store = stores / "django.db"
+        results: dict[str, Any] = {"stored": chosen.stored}
+        results |= asyncio.run(in_process(root, store, chosen.turns, chosen.stored))
+        count = min(chosen.turns, SESSION_TURNS)
+        results["first_session"] = asyncio.run(first_session(root, Path(work) / "new.db", count))
+    rows = [
+        Row(f"a turn, {name.replace('_', ' ')}, p50", results[name]["cpu_p50_ms"], "CPU ms")
+        for name in ("without_tools", "two_rounds_of_tools")
+    ]
+    shared = results["session"]["as_before"]
+    save("agent", results, [*rows, Row("share of requests that providers cache", shared, "")])
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ import asyncio
 import json
 import random
 import re
-import resource
 import shutil
 import statistics
 import subprocess
@@ -28,25 +27,21 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from benchmarks.agents import make_importer
-from benchmarks.measure import save
-from ragforge import load_settings, open_app
-from ragforge.adapters.stores.sqlite.store import open_sqlite
+from benchmarks.measure import cpu_seconds, make_parser, require, save
+from benchmarks.opening import open_file, open_project
+from benchmarks.transcripts import make_importer
 from ragforge.app import App
 from ragforge.domain.conversations import ConversationFilter
 from ragforge.domain.projects import Checkout
 from ragforge.domain.schema import CHECKOUT, CONVERSATION
 from ragforge.errors import InputError
 from ragforge.memory.importer.files import ImportReport
-from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.words.tokenise import WORDS
 from ragforge.tools.ripgrep import find_ripgrep
 from ragforge.transcripts.claude_code import CLAUDE_CODE
 from tests.fakes.copying import everything
@@ -77,8 +72,8 @@ class Session:
         return self.snapshots[-1]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--samples", type=Path, required=True, help="a folder of checkpoints")
     parser.add_argument("--repository", type=Path, required=True, help="what they worked on")
     parser.add_argument("--questions", type=int, default=150, help="how many files to ask for")
@@ -86,16 +81,15 @@ def main() -> None:
     parser.add_argument("--only", choices=("recall", "growth"), help="one of the two parts")
     parser.add_argument("--keep", type=Path, help="work in this folder, and keep what is there")
     parser.add_argument("--show-misses", action="store_true")
-    parser.add_argument("--no-save", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     sessions = load_sessions(options.samples)
+    require(sessions, f"{options.samples} has no checkpoints (**/full.jsonl).")
     with tempfile.TemporaryDirectory() as name:
         folder = options.keep or Path(name)
         prepare(sessions, options.repository, folder)
         results = asyncio.run(measure(sessions, options, folder))
     print(json.dumps(results, indent=1))
-    if not options.no_save:
-        print(save(f"agents-{options.only or 'recall'}", results))
+    save(f"agents-{options.only or 'recall'}", results)
 
 
 def prepare(sessions: Sequence[Session], repository: Path, folder: Path) -> None:
@@ -114,6 +108,7 @@ async def measure(
     results = {}
     if options.only != "growth":
         questions = pick_questions(sessions, options.questions)
+        require(questions, "No session touched a file that few others did.")
         results["recall"] = await measure_recall(sessions, questions, options, folder)
     if options.only != "recall":
         results["growing snapshots"] = await measure_growth(sessions, folder, options.seconds)
@@ -170,7 +165,7 @@ async def measure_recall(
     folder: Path,
 ) -> dict[str, Any]:
     transcripts = folder / "transcripts"
-    async with open_on(folder / "clone", folder / "store.db") as app:
+    async with open_project(folder / "clone", folder / "store.db", work=False) as app:
         start = time.process_time()
         await fill(app, sessions, transcripts)
         seconds = time.process_time() - start
@@ -184,6 +179,7 @@ async def measure_recall(
         scores = {}
         for name, search in ways.items():
             scores[name] = await ask(search, questions, options.show_misses and name)
+        require(any(one["MRR"] for one in scores.values()), "No way to search finds a session.")
     return {
         "sessions": len(sessions),
         "MB": round(sum(session.last.stat().st_size for session in sessions) / 1e6, 1),
@@ -196,19 +192,8 @@ async def measure_recall(
     }
 
 
-def open_on(root: Path, store: Path) -> AbstractAsyncContextManager[App]:
-    environ = {
-        "RAGFORGE_STORE": str(store),
-        "RAGFORGE_CONFIG": "",
-        "RAGFORGE_AGENT__STATE_DIR": str(root.with_name("state")),
-        "RAGFORGE_BRAIN__INGEST_AUTOMATICALLY": "false",
-    }
-    return open_app(load_settings(root, environ=environ).settings, root, work=False)
-
-
 async def fill(app: App, sessions: Sequence[Session], transcripts: Path) -> None:
-    """Ingest the repository, import the sessions, and do all jobs that follow."""
-    await app.brain.ingest()
+    """Import the sessions, and do all jobs that follow."""
     for folder in {session.cwd for session in sessions}:  # other checkouts of it, gone by now
         await app.store.records.put(
             CHECKOUT, Checkout(folder, app.project.id, former_ids=(folder,))
@@ -276,7 +261,7 @@ async def ask(
     """
     await search(next(iter(questions)))
     recall: dict[int, list[float]] = {depth: [] for depth in DEPTHS}
-    ranks, lengths, start = [], [], measure_cpu()
+    ranks, lengths, start = [], [], cpu_seconds()
     for file, right in questions.items():
         found = await search(file)
         for depth in DEPTHS:
@@ -287,19 +272,13 @@ async def ask(
         if label and recall[max(DEPTHS)][-1] < 1:
             places = [found.index(one) if one in found else None for one in sorted(right)]
             print(f"{label}: {file}: {sorted(right)} at {places} of {len(found)}")
-    seconds = measure_cpu() - start
+    seconds = cpu_seconds() - start
     return {
         **{f"recall@{depth}": round(statistics.fmean(recall[depth]), 3) for depth in DEPTHS},
         "MRR": round(statistics.fmean(ranks), 3),
         "sessions in an answer": round(statistics.fmean(lengths), 1),
         "CPU ms": round(1000 * seconds / len(questions), 1),
     }
-
-
-def measure_cpu() -> float:
-    """Return the CPU seconds of this process and of those it started."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 async def measure_growth(
@@ -349,15 +328,12 @@ async def import_snapshots(snapshots: Iterable[Path], folder: Path) -> dict[str,
     """Return what a store has after snapshots of a session, each in the place of the one before."""
     folder.mkdir()
     place = folder / "session.jsonl"
-    opened = await open_sqlite(folder / "store.db", WORDS, REDACTOR, "ann")
-    try:
+    async with open_file(folder / "store.db", "ann") as store:
         for snapshot in snapshots:
             shutil.copyfile(snapshot, place)
-            await make_importer(opened).import_files(CLAUDE_CODE, [place], {}, ImportReport())
-        found = await everything(opened)
-    finally:
-        await opened.close()
-        shutil.rmtree(folder)
+            await make_importer(store).import_files(CLAUDE_CODE, [place], {}, ImportReport())
+        found = await everything(store)
+    shutil.rmtree(folder)
     return {kind: found[kind] for kind in KINDS}
 
 

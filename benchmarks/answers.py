@@ -10,7 +10,6 @@ they show. The repositories share one store, as in use.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import tempfile
@@ -19,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import save
+from benchmarks.measure import make_parser, require, save
 from benchmarks.peers import add_places
 from ragforge.app import App, open_app
 from ragforge.config import load_settings
@@ -50,6 +49,7 @@ async def run(repos: Path, only: Sequence[str], folder: Path) -> list[dict[str, 
     results = []
     for name, rows in by_repository.items():
         root = repos / name
+        require(root.is_dir(), f"{root} is missing.")
         print(name)
         async with open_app(load_settings(root, given).settings, root, work=False) as app:
             await app.code.ingest()
@@ -59,16 +59,15 @@ async def run(repos: Path, only: Sequence[str], folder: Path) -> list[dict[str, 
     return results
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     add_places(parser)
     parser.add_argument("--only", default="", metavar="NAMES", help="these repositories")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     only = [name for name in chosen.only.split(",") if name]
     with tempfile.TemporaryDirectory(prefix="ragforge-answers-") as folder:
         rows = asyncio.run(run(chosen.repos, only, Path(folder)))
+    require(rows, f"There are no questions about {chosen.only}.")
     ranks = [row["rank"] for row in rows if row["answerable"]]
     summary = {
         "questions": len(ranks),
@@ -78,7 +77,8 @@ def main() -> None:
         "places": sum(row["places"] for row in rows),
     }
     print(json.dumps(summary))
-    print(f"saved: {save('answers', [summary, *rows])}")
+    require(summary["shown"], "No answer shows a file that answers its question.")
+    save("answers", [summary, *rows])
 
 
 if __name__ == "__main__":

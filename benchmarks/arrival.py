@@ -19,11 +19,9 @@ busy; what counts is how many searches were late.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import itertools
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -35,9 +33,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.context import open_on
-from benchmarks.measure import save
+from benchmarks.measure import clean_environ, make_parser, require, save
 from benchmarks.memory_recall import Talk, load
+from benchmarks.opening import open_project
 from benchmarks.peers import add_places
 from ragforge import App, load_settings, open_app
 from ragforge.context.build import lay_out
@@ -48,7 +46,7 @@ from tests.fakes.chat_server import ChatServer
 from tests.fakes.wires import OpenAiWire, Says
 
 BUDGETS = (100_000, 20_000)
-ASKED_IN = ("requests", "gin", "trpc", "django-a")
+ASKED_IN = ("requests", "gin", "trpc")
 OFF_TOPIC = Path(__file__).parent / "questions" / "off_topic.json"
 TURNS, TURN_CHARS = 200, 5_000
 PARTS = ("memory", "small-talk", "long", "busy")
@@ -120,6 +118,7 @@ async def _evidence_in_context(app: App, talks: Sequence[Talk]) -> dict[str, Any
             by_category[question.category].append(shares[-1])
             sizes.append(len(context.text))
     cpu = time.process_time() - cpu
+    require(any(shares), "No context has the evidence of its question.")
     return {
         "questions": len(shares),
         "evidence_in_context": round(statistics.mean(shares), 3),
@@ -136,10 +135,9 @@ async def measure_small_talk(repos: Path, work: Path) -> dict[str, Any]:
     results: dict[str, Any] = {"messages": len(messages)}
     for name in ASKED_IN:
         root = repos / name
-        async with await open_on(root, work / f"{name}.db") as opened:
-            app: App = opened
-            if not await app.brain.is_ingested():
-                await app.brain.ingest()
+        if not root.is_dir():
+            continue
+        async with open_project(root, work / f"{name}.db") as app:
             got = []
             for text in messages:
                 context = await app.build_context(text)
@@ -147,10 +145,11 @@ async def measure_small_talk(repos: Path, work: Path) -> dict[str, Any]:
                     got.append(text)
         results[name] = {"with_code": len(got), "which": got}
         print(f"small talk in {name}: {results[name]}", flush=True)
+    require(len(results) > 1, f"{repos} has none of {', '.join(ASKED_IN)}.")
     return results
 
 
-async def measure_long_session(work: Path) -> dict[str, Any]:
+async def measure_long_session(work: Path, turns: int = TURNS) -> dict[str, Any]:
     """Return what the requests of a very long session held."""
     root = work / "long"
     (root / ".git").mkdir(parents=True)
@@ -158,7 +157,7 @@ async def measure_long_session(work: Path) -> dict[str, Any]:
     rows = []
     async with open_app(settings_of(root, work / "long.db", maximum), root) as app:
         session = (await app.sessions.create()).uuid
-        for number in range(TURNS):
+        for number in range(turns):
             await app.recorder.store_turn(session, _turn(number))
             if number % 10 != 9:
                 continue
@@ -176,6 +175,7 @@ async def measure_long_session(work: Path) -> dict[str, Any]:
                     "chars": sum(map(count_chars, laid_out.request.messages)) - len(question),
                 }
             )
+    require(all(row["last_turn"] for row in rows), "A request lacks the turn before it.")
     made = next((row["turn"] for row in rows if row["level_2"]), None)
     return {
         "most_chars": max(row["chars"] for row in rows),
@@ -206,8 +206,8 @@ def keep_busy() -> list[subprocess.Popen[bytes]]:
 async def measure_busy(repos: Path, work: Path) -> dict[str, Any]:
     """Return how many searches of cold questions are late when the machine has no time."""
     root, store = repos / "requests", work / "busy.db"
-    async with await open_on(root, store) as opened:
-        await opened.brain.ingest()
+    async with open_project(root, store):
+        pass  # it is ingested
     late: list[str] = []
     answered, walls = 0, []
     loops = keep_busy()
@@ -224,18 +224,16 @@ async def measure_busy(repos: Path, work: Path) -> dict[str, Any]:
         for loop in loops:
             loop.kill()
             loop.wait()
+    require(answered, "No question was answered next to busy processes.")
     return {"asked": ASKED_BUSY, "answered": answered, "late": late, "wall_s": walls}
 
 
 async def _ask(root: Path, store: Path, server: ChatServer, question: str) -> Any:
-    environ = {name: value for name, value in os.environ.items() if "RAGFORGE" not in name}
-    environ |= {
+    environ = clean_environ(store.parent) | {
         "RAGFORGE_STORE": str(store),
-        "RAGFORGE_CONFIG": "",
         "RAGFORGE_LLM__MODEL": f"{server.wire.provider}:{server.wire.model}",
         "RAGFORGE_LLM__BASE_URL": server.base_url,
         "RAGFORGE_AGENT__CONTEXT__PLAN_BY": "rules",
-        "RAGFORGE_JOBS__DETACH": "0",
     }
     arguments = ("-m", "ragforge", "ask", question, "--output", "json")
     asking = await asyncio.create_subprocess_exec(
@@ -245,12 +243,12 @@ async def _ask(root: Path, store: Path, server: ChatServer, question: str) -> An
     return json.loads(out)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--only", default=",".join(PARTS), help="some of " + ", ".join(PARTS))
-    parser.add_argument("--no-save", action="store_true")
+    parser.add_argument("--turns", type=int, default=TURNS, help="of the long session")
     add_places(parser)
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     wanted = chosen.only.split(",")
     results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -261,14 +259,13 @@ def main() -> None:
         if "small-talk" in wanted:
             results["small_talk"] = asyncio.run(measure_small_talk(chosen.repos, work))
         if "long" in wanted:
-            results["long_session"] = asyncio.run(measure_long_session(work))
+            results["long_session"] = asyncio.run(measure_long_session(work, chosen.turns))
             shown = {k: v for k, v in results["long_session"].items() if k != "rows"}
             print(f"long session: {shown}")
         if "busy" in wanted:
             results["busy"] = asyncio.run(measure_busy(chosen.repos, work))
             print(f"busy: {results['busy']}")
-    if not chosen.no_save:
-        print(f"saved to {save('arrival', results)}")
+    save("arrival", results)
 
 
 if __name__ == "__main__":

@@ -7,18 +7,17 @@ date. Two ways: every message is a turn, or a question and its answer are.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import save
+from benchmarks.measure import make_parser, require, save
 from benchmarks.memory_recall import (
     DEPTHS,
     Question,
@@ -30,15 +29,13 @@ from benchmarks.memory_recall import (
     summary,
     through,
 )
+from benchmarks.opening import open_file
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.search.turns import MemorySearch
-from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.search.words.tokenise import WORDS
 
 CHATS = range(1, 11)
 _MARK = re.compile(r"\s*->->.*$")  # left by the program that wrote the chats
@@ -94,9 +91,12 @@ async def measure(data: Path, together: bool) -> dict[str, Any]:
     """Return how each way to search does."""
     embedder = BundledEmbedder()
     with tempfile.TemporaryDirectory() as folder:
-        store = await open_sqlite(Path(folder) / "store.db", WORDS, REDACTOR)
-        try:
-            talks = [await load_chat(store, data / str(n), together) for n in CHATS]
+        async with open_file(Path(folder) / "store.db") as store:
+            talks = [
+                await load_chat(store, data / str(n), together)
+                for n in CHATS
+                if (data / str(n)).is_dir()
+            ]
             await embed_missing(store, embedder)
             finder = MemorySearch(store, embedder)
             ways: dict[str, Search] = {
@@ -107,18 +107,16 @@ async def measure(data: Path, together: bool) -> dict[str, Any]:
             scores: dict[str, list[Score]] = {
                 name: await ask(talks, search) for name, search in ways.items()
             }
-        finally:
-            await store.close()
     return {name: summary(some) for name, some in scores.items()}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("data", type=Path, help="the folder chats/100K of BEAM")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     if not (chosen.data / "1" / "chat.json").exists():
         sys.exit(f"{chosen.data} holds no chats: BEAM, github.com/mohammadtavakoli78/BEAM.")
-    saved = {}
+    saved: dict[str, Any] = {}
     for name, together in (("messages", False), ("whole turns", True)):
         saved[name] = asyncio.run(measure(chosen.data, together))
         for way, result in saved[name].items():
@@ -126,7 +124,9 @@ def main() -> None:
         for category, row in saved[name]["ragforge"]["categories"].items():
             shares = " ".join(f"{row[f'recall@{depth}']:.3f}" for depth in DEPTHS)
             print(f"  {category:<26} {row['questions']:>3} {shares}")
-    print(f"saved to {save('beam', saved)}")
+    best = max(some["ragforge"]["recall@10"] for some in saved.values())
+    require(best > 0.05, "Hardly any question finds its turn.")
+    save("beam", saved)
 
 
 if __name__ == "__main__":

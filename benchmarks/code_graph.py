@@ -19,7 +19,6 @@ here, and these operations are shown apart.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import re
@@ -35,8 +34,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import code_graph_tool
-from benchmarks.code_search import open_brain
-from benchmarks.measure import save
+from benchmarks.measure import make_parser, require, save
+from benchmarks.opening import open_code
 from benchmarks.symbol_ids import (
     CONSTRUCTORS,
     Symbols,
@@ -46,12 +45,9 @@ from benchmarks.symbol_ids import (
     parse_descriptors,
 )
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.brain.parse.read_source import make_file_id
 from ragforge.domain.code import Relation, RelationFilter, ScopeFilter, ScopeName
 from ragforge.domain.schema import SCOPE_NAME
-from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.words.tokenise import WORDS
 
 CORPORA = {
     "fastapi": ("fastapi/fastapi", "2fa00db85", "fastapi/"),
@@ -240,17 +236,13 @@ class CodeBase:
 async def read(name: str, folder: Path, embedder: BundledEmbedder, file: Path) -> CodeBase:
     """Read a code base into a fresh store, and its graph out of it."""
     root = folder / name
-    store = await open_sqlite(file, WORDS, REDACTOR)
-    try:
-        brain = open_brain(store, root, embedder)
-        await brain.ingest()
+    async with open_code(file, root, embedder) as brain:
+        store = brain.store
         scopes = await store.records.find(SCOPE_NAME, ScopeFilter(brain.project_id))
         paths = sorted({scope.file for scope in scopes})
         relations = await store.code.relations(
             RelationFilter(project_id=brain.project_id, files=paths)
         )
-    finally:
-        await store.close()
     outgoing: dict[str, list[Relation]] = defaultdict(list)
     incoming: dict[str, list[Relation]] = defaultdict(list)
     for one in relations:
@@ -315,7 +307,9 @@ def load(folder: Path, name: str) -> list[dict[str, Any]]:
 def check(folder: Path) -> None:
     """Score the published answers of grep; exit unless the published figures come out."""
     wrong = []
-    for path in sorted((folder / "scenarios" / "results").glob("grep-*.jsonl")):
+    paths = sorted((folder / "scenarios" / "results").glob("grep-*.jsonl"))
+    require(paths, f"{folder}/scenarios/results has no answers of grep.")
+    for path in paths:
         published = json.loads(path.with_suffix(".json").read_text("utf-8"))["summary"]
         lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
         ours = weigh(
@@ -375,8 +369,7 @@ async def measure(folder: Path, names: Sequence[str], missing: Path | None) -> N
     for name in names:
         with tempfile.TemporaryDirectory() as place:
             code = await read(name, folder, embedder, Path(place) / "store.db")
-        if not code.incoming:
-            sys.exit(f"{name} has no relations: it was not read.")
+        require(code.incoming, f"{name} has no relations.")
         scenarios = load(folder, name)
         asked = [ask(name, code, one) for one in scenarios]
         outcomes += asked
@@ -390,12 +383,13 @@ async def measure(folder: Path, names: Sequence[str], missing: Path | None) -> N
             with missing.open("a", encoding="utf-8") as out:
                 out.writelines(f"{json.dumps(row)}\n" for row in rows)
     results = show(outcomes)
-    print(save("code-graph" if len(names) == len(CORPORA) else "code-graph-some", results))
+    require(any(one.score for one in outcomes), "No scenario has a right answer.")
+    save("code-graph" if len(names) == len(CORPORA) else "code-graph-some", results)
     print(Counter(one.operation for one in outcomes if not one.is_expressible))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", metavar="NAMES", help="code bases, with commas between them")
     parser.add_argument("--missing", type=Path, metavar="FILE", help="append what was not found")
@@ -403,7 +397,7 @@ def main() -> None:
     parser.add_argument(
         "--check", action="store_true", help="check the scorer against grep's figures"
     )
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.check:
         check(options.folder)
     names = options.only.split(",") if options.only else list(CORPORA)

@@ -16,18 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.code_search import open_brain
-from benchmarks.measure import save
+from benchmarks.measure import require, save
+from benchmarks.opening import open_code
 from benchmarks.symbol_ids import Symbol, Symbols, parse
-from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.brain.search.exploration import Answer, Question
 from ragforge.brain.search.explore import explore
 from ragforge.domain.code import RelationAsked, ScopeFilter
 from ragforge.domain.schema import SCOPE_NAME
 from ragforge.errors import InputError
-from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.search.words.tokenise import WORDS
 
 RELATIONS: Mapping[str, RelationAsked] = {
     "callers": "callers",
@@ -57,17 +54,14 @@ async def measure(
     replies: list[Reply] = []
     for name, asked in scenarios.items():
         with tempfile.TemporaryDirectory() as place:
-            store = await open_sqlite(Path(place) / "store.db", WORDS, REDACTOR)
-            try:
-                brain = open_brain(store, folder / name, None)
-                await brain.ingest()
+            async with open_code(Path(place) / "store.db", folder / name, None) as brain:
+                store = brain.store
                 scopes = await store.records.find(SCOPE_NAME, ScopeFilter(brain.project_id))
                 symbols = Symbols(scopes, roots[name])
                 replies += await ask_all(name, store, brain.project_id, symbols, asked)
-            finally:
-                await store.close()
         print(f"{name}: {len(scopes):,} scopes", flush=True)
-    print(save("code-graph-tool", show_replies(replies)))
+    require(any(one.is_answered for one in replies), "No question has an answer.")
+    save("code-graph-tool", show_replies(replies))
 
 
 async def ask_all(

@@ -24,37 +24,33 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from benchmarks.measure import save
+from benchmarks.measure import Row, make_parser, require, save
+from benchmarks.opening import open_code
 from benchmarks.peers import (
     Question,
     Repository,
     Semble,
     Target,
     add_places,
-    check_out,
+    choose_repositories,
     find_semble,
-    repositories,
 )
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.adapters.stores.holders import this_process
-from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import BY_MEANING, BY_WORDS
-from ragforge.brain.status import FirstReading
 from ragforge.domain.code import CodeFilter, Scope
 from ragforge.domain.hits import Match
 from ragforge.domain.schema import SCOPE
-from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.code_graph import CodeGraph
-from ragforge.ports.store import Records, Store
+from ragforge.ports.store import Records
 from ragforge.search.turn_rank import mix_scores
-from ragforge.search.words.tokenise import WORDS
 
 TOP = 10
 ENOUGH_FOR_FILES = 100
 """How many hits are asked for so that ten files are among them."""
 VECTOR_WEIGHT = 0.3
+MIN_SANE = 0.2
+"""Random hits have less."""
 FULL = "ragforge"
 BM25 = "raw BM25"
 
@@ -253,13 +249,16 @@ def ways(brain: Brain, ablation: bool) -> dict[str, Search]:
 async def ask(repo: Repository, search: Search) -> list[Score]:
     """Ask every question of a repository, warm."""
     await search("warm up: the first one loads what it needs", TOP)
-    scores = []
+    scores, found = [], 0
     for question in repo.questions:
         start = time.process_time()
         hits = await search(question.text, TOP)
         cpu = time.process_time() - start
         more = await search(question.text, ENOUGH_FOR_FILES)
+        found += bool(hits)
         scores.append(scored(repo, question, hits, more, cpu))
+    share = found / len(repo.questions)
+    require(share > 0.5, f"{share:.0%} of the questions about {repo.name} have any hit.")
     return scores
 
 
@@ -267,19 +266,8 @@ async def measure(
     repo: Repository, root: Path, file: Path, embedder: BundledEmbedder, ablation: bool
 ) -> dict[str, list[Score]]:
     """Ingest a repository into a fresh store and search it in every way."""
-    store = await open_sqlite(file, WORDS, REDACTOR)
-    try:
-        brain = open_brain(store, root, embedder)
-        await brain.ingest()
+    async with open_code(file, root, embedder) as brain:
         return {name: await ask(repo, search) for name, search in ways(brain, ablation).items()}
-    finally:
-        await store.close()
-
-
-def open_brain(store: Store, root: Path, embedder: BundledEmbedder | None) -> Brain:
-    root, ingester = root.resolve(), Ingester(store, this_process())
-    place = make_place(root)
-    return Brain(root, ingester, place, FirstReading(root, place.checkout_id, ingester), embedder)
 
 
 def ask_semble(repo: Repository, root: Path, semble: Semble) -> list[Score]:
@@ -288,6 +276,7 @@ def ask_semble(repo: Repository, root: Path, semble: Semble) -> list[Score]:
     for question, both, cpu in zip(repo.questions, found["hits"], found["query_cpu"], strict=True):
         hits, more = ([Place(*place) for place in places] for places in both)
         scores.append(scored(repo, question, hits, more, cpu))
+    require(any(score.hits for score in scores), f"semble finds nothing in {repo.name}.")
     return scores
 
 
@@ -359,7 +348,17 @@ async def run(chosen: argparse.Namespace, repos: Sequence[Repository], work: Pat
     show(results, notes)
     saved = {"repositories": len(repos), "notes": notes, "ways": results}
     name = "code-search" if not chosen.only else "code-search-some"
-    print(f"saved to {save(name, saved)}")
+    save(name, saved, make_rows(results, len(repos)))
+
+
+def make_rows(results: Mapping[str, dict[str, Any]], repositories: int) -> list[Row]:
+    """Return the rows of the page: the product next to the best of its peers."""
+    means = {name: result["ndcg@10"]["hits"] for name, result in results.items()}
+    peers = ", ".join(f"{name} {mean:.3f}" for name, mean in means.items() if name != FULL)
+    require(means[FULL] > MIN_SANE, f"NDCG@10 is {means[FULL]}: hardly anything is found.")
+    best = max(mean for name, mean in means.items() if name == BM25 or "semble" in name)
+    work = f"code search, {repositories} repositories"
+    return [Row(f"{work}, NDCG@10", means[FULL], "", round(best, 3), peers, is_minimum=True)]
 
 
 def find_peer(chosen: argparse.Namespace, repos: Sequence[Repository], work: Path) -> Semble | str:
@@ -377,16 +376,14 @@ def note_on(semble: Semble) -> str:
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--ablation", action="store_true", help="also without its parts")
     parser.add_argument("--only", default="", help="names of repositories, with commas")
     parser.add_argument("--no-semble", action="store_true")
     add_places(parser)
-    chosen = parser.parse_args()
-    names = set(filter(None, chosen.only.split(",")))
-    repos = [repo for repo in repositories(chosen.data) if not names or repo.name in names]
-    check_out(chosen.repos, repos)
+    chosen = parser.parse_args(arguments)
+    repos = choose_repositories(chosen)
     with tempfile.TemporaryDirectory() as work:
         asyncio.run(run(chosen, repos, Path(work)))
 

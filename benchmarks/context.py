@@ -1,13 +1,12 @@
 """Is the right code in front of the model, and how soon? No chat model takes part.
 
     python -m benchmarks.context [--only gin,redux] [--stores FOLDER] [--no-speed | --no-coverage]
-                                 [--repos FOLDER] [--data FOLDER]
+                                 [--turns 0,10000,100000] [--repos FOLDER] [--data FOLDER]
 
 Coverage: each repository of the code-search set is ingested, and the whole context of every
 question is built at the default budgets; a question counts if a file that answers it is in
-it. Speed: Django with 10,000 stored turns, the questions of its own set and others like them;
-wall clock and CPU of a whole `build_enriched_context`, and of each search in it; and how much
-longer all searches take at once than the slowest of them does by itself.
+it. Speed: Django with 0, 10,000 and 100,000 stored turns, the questions of its own set and others
+like them; CPU and wall clock of a whole `build_enriched_context`, and of each search in it.
 """
 
 from __future__ import annotations
@@ -18,22 +17,20 @@ import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import save
+from benchmarks.measure import Row, make_parser, percentile, require, save
 from benchmarks.memory_scale import TURNS_A_CONVERSATION, Talker
-from benchmarks.peers import Question, Repository, add_places, check_out, repositories
-from ragforge import load_settings, open_app
+from benchmarks.opening import open_project
+from benchmarks.peers import Question, Repository, add_places, choose_repositories
 from ragforge.app import App
 from ragforge.context.build import EnrichedContext
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.schema import CONVERSATION, TURN
 
 TURNS = 10_000
-DJANGO = "django-a"
 SPEED_QUESTIONS = (
     "Where is the session cookie set and signed?",
     "How does `QuerySet.prefetch_related` collect its lookups?",
@@ -46,16 +43,8 @@ SPEED_QUESTIONS = (
     "templates autoescape strings marked safe",
     "How does the ORM quote column names in sqlite?",
 )
-ROUNDS = 10
-SINGLE_SEARCHES = ("latest", "memory", "code", "files")
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Seconds of one run."""
-
-    wall: float
-    cpu: float
+BARS = {0: 35.0, 10_000: 45.0, 100_000: 70.0}
+"""Milliseconds, by the number of turns."""
 
 
 def holds(context: EnrichedContext, question: Question) -> bool:
@@ -68,21 +57,9 @@ def holds(context: EnrichedContext, question: Question) -> bool:
     )
 
 
-async def open_on(root: Path, store: Path) -> Any:
-    environ = {
-        "RAGFORGE_STORE": str(store),
-        "RAGFORGE_CONFIG": "",
-        "RAGFORGE_BRAIN__INGEST_AUTOMATICALLY": "false",
-    }
-    return open_app(load_settings(root, environ=environ).settings, root)
-
-
 async def covered(repo: Repository, root: Path, store: Path) -> list[tuple[str, bool, int]]:
     """Return for each question its category, whether its answer is there, and how much code is."""
-    async with await open_on(root, store) as opened:
-        app: App = opened
-        if not await app.brain.is_ingested():
-            await app.brain.ingest()
+    async with open_project(root, store) as app:
         found = []
         for question in repo.questions:
             context = await app.build_context(question.text)
@@ -103,7 +80,9 @@ async def coverage(repos: list[Repository], folder: Path, stores: Path) -> dict[
         for category, there, size in found:
             by_category[category].append(there)
             chars.append(size)
+    require(chars, "No question was asked.")
     every = [there for some in by_category.values() for there in some]
+    require(any(every), "No context has the code that answers its question.")
     return {
         "questions": len(every),
         "in_context": round(statistics.mean(every), 3),
@@ -113,135 +92,103 @@ async def coverage(repos: list[Repository], folder: Path, stores: Path) -> dict[
     }
 
 
-async def speed(root: Path, store: Path) -> dict[str, Any]:
-    async with await open_on(root, store) as opened:
-        app: App = opened
-        if not await app.brain.is_ingested():
-            await app.brain.ingest()
-        if not (await app.store.index.count_pending(TURN, "any"))[1]:
-            await remember(app)
-        await app.build_context(SPEED_QUESTIONS[0])
-        walls: list[float] = []
-        cpus: list[float] = []
-        overlaps: list[float] = []
-        searches: dict[str, list[int]] = defaultdict(list)
-        for question in SPEED_QUESTIONS * ROUNDS:
-            wall, cpu = time.perf_counter(), time.process_time()
-            context = await app.build_context(question)
-            walls.append(1_000 * (time.perf_counter() - wall))
-            cpus.append(1_000 * (time.process_time() - cpu))
-            took = context.receipt.searches
-            overlaps.append(walls[-1] / max(search.milliseconds for search in took))
-            for search in took:
-                searches[search.name.split(" ")[0]].append(search.milliseconds)
-        together = await _together(app)
+async def speed(
+    root: Path, store: Path, sizes: Sequence[int], rounds: int
+) -> dict[int, dict[str, Any]]:
+    """Build contexts next to more and more stored turns."""
+    async with open_project(root, store) as app:
+        found = {}
+        for size in sorted(sizes):
+            await remember(app, size)
+            await app.jobs.wait(600)
+            found[size] = await measure_speed(app, rounds)
+            found[size]["remembering"] = size
+            print(f"{size:,} turns: {found[size]}", flush=True)
+        return found
+
+
+async def measure_speed(app: App, rounds: int) -> dict[str, Any]:
+    walls: list[float] = []
+    cpus: list[float] = []
+    searches: dict[str, list[int]] = defaultdict(list)
+    with_code = with_memory = 0
+    await app.build_context(SPEED_QUESTIONS[0])
+    for question in SPEED_QUESTIONS * rounds:
+        wall, cpu = time.perf_counter(), time.process_time()
+        context = await app.build_context(question)
+        walls.append(1_000 * (time.perf_counter() - wall))
+        cpus.append(1_000 * (time.process_time() - cpu))
+        with_code += bool(context.code)
+        with_memory += any("memory" in one.name for one in context.receipt.searches)
+        for search in context.receipt.searches:
+            searches[search.name.split(" ")[0]].append(search.milliseconds)
+    require(with_code > len(walls) / 2, f"Only {with_code} of {len(walls)} contexts have code.")
+    require(with_memory, "No context searched the memory.")
     return {
-        "turns": TURNS,
-        "p50_ms": round(statistics.median(walls), 1),
-        "p95_ms": _percentile_95(walls),
         "cpu_p50_ms": round(statistics.median(cpus), 1),
-        "cpu_p95_ms": _percentile_95(cpus),
-        "to_slowest_beside_the_others": round(statistics.median(overlaps), 2),
+        "cpu_p95_ms": round(percentile(cpus, 0.95), 1),
+        "p50_ms": round(statistics.median(walls), 1),
+        "p95_ms": round(percentile(walls, 0.95), 1),
+        "with_code": round(with_code / len(walls), 3),
         "searches_p50_ms": {name: statistics.median(some) for name, some in searches.items()},
-        **together,
     }
 
 
-async def remember(app: App) -> None:
-    """Store turns of this project, and give them their vectors."""
+async def remember(app: App, turns: int = TURNS) -> None:
+    """Store turns of this project until there are as many, and give them their vectors."""
     talker, place = Talker(), str(app.project_path)
-    for number in range(TURNS // TURNS_A_CONVERSATION):
+    stored = (await app.store.index.count_pending(TURN, "any"))[1]
+    each = min(TURNS_A_CONVERSATION, max(turns, 1))
+    for number in range(stored // each, turns // each):
         talk = Conversation(place, place, uuid=f"conversation-{number}", project_id=app.project.id)
         await app.store.records.put(CONVERSATION, talk)
-        said = [message for _ in range(TURNS_A_CONVERSATION) for message in talker.turn(number)]
+        said = [message for _ in range(each) for message in talker.turn(number)]
         await app.store.timeline.append(talk.uuid, said)
     await app.maintenance.embed_memory(lambda _: None)
+    stored = (await app.store.index.count_pending(TURN, "any"))[1]
+    require(stored >= turns, f"{stored} of {turns} turns are stored.")
 
 
-async def _together(app: App) -> dict[str, Any]:
-    """Compare all searches at once with the slowest of them when nothing else runs.
-
-    For each question they take turns, and the best of many counts: the machine is shared. CPU
-    is of this process, without the programs that searches of files start. The whole is the
-    searches, finding the session, choosing and rendering.
-    """
-    best: dict[str, list[Cost]] = defaultdict(list)
-    for question in SPEED_QUESTIONS:
-        costs: dict[str, list[Cost]] = defaultdict(list)
-        for _ in range(2 * ROUNDS):
-            for name, search in (await _searches(app, question)).items():
-                costs[name].append(await measured(search()))
-        for name, some in costs.items():
-            best[name].append(Cost(min(c.wall for c in some), min(c.cpu for c in some)))
-    ratios = {
-        name: [
-            cost.wall / max(best[one][at].wall for one in SINGLE_SEARCHES)
-            for at, cost in enumerate(some)
-        ]
-        for name, some in best.items()
-        if name not in SINGLE_SEARCHES
-    }
-    return {
-        "best_ms": {n: _median_ms(cost.wall for cost in some) for n, some in best.items()},
-        "best_cpu_ms": {n: _median_ms(cost.cpu for cost in some) for n, some in best.items()},
-        "to_slowest": {n: round(statistics.median(some), 2) for n, some in ratios.items()},
-        "to_slowest_by_question": {n: [round(r, 2) for r in some] for n, some in ratios.items()},
-    }
-
-
-async def _searches(app: App, question: str) -> dict[str, Callable[[], Awaitable[object]]]:
-    gatherer, budget = app.context.gatherer, app.context.budget
-    searches = gatherer.searches
-    talk = await app.sessions.find_current()
-    assert talk is not None
-    return {
-        "latest": lambda: searches.read_own_past(talk, budget),
-        "memory": lambda: searches.search_memory(talk, question, budget),
-        "code": lambda: searches.search_code(question, app.cwd, budget),
-        "files": lambda: searches.search_files(question, budget.code // 2),
-        "together": lambda: gatherer.gather(talk, question, budget),
-        "whole": lambda: app.build_context(question),
-    }
-
-
-def _percentile_95(some: list[float]) -> float:
-    return round(sorted(some)[int(0.95 * (len(some) - 1))], 1)
-
-
-def _median_ms(seconds: Iterable[float]) -> float:
-    return round(1_000 * statistics.median(seconds), 1)
-
-
-async def measured(work: Awaitable[object]) -> Cost:
-    wall, cpu = time.perf_counter(), time.process_time()
-    await work
-    return Cost(time.perf_counter() - wall, time.process_time() - cpu)
+def make_rows(found: dict[int, dict[str, Any]]) -> list[Row]:
+    """Return the rows of the page."""
+    rows = []
+    for size, figures in found.items():
+        cpu, wall = figures["cpu_p50_ms"], figures["p50_ms"]
+        work, peer = f"context with {size:,} turns", f"{wall} ms wall clock"
+        rows.append(Row(f"{work}, p50", cpu, "CPU ms", BARS.get(size), peer))
+        ratio = round(figures["cpu_p95_ms"] / cpu, 2)
+        rows.append(Row(f"{work}, p95", ratio, "× p50", 2.0, f"{figures['cpu_p95_ms']} CPU ms"))
+    return rows
 
 
 async def run(chosen: argparse.Namespace, repos: list[Repository], stores: Path) -> None:
     results: dict[str, Any] = {}
+    rows: list[Row] = []
     if not chosen.no_coverage:
         results["coverage"] = await coverage(repos, chosen.repos, stores)
-        print(f"in the context: {results['coverage']['in_context']:.3f}")
-    if not chosen.no_speed and (chosen.repos / DJANGO).is_dir():
-        results["speed"] = await speed(chosen.repos / DJANGO, stores / f"{DJANGO}.db")
-        print(results["speed"])
+        covered = results["coverage"]["in_context"]
+        rows.append(Row("questions whose code is in the context", covered, ""))
+    if not chosen.no_speed:
+        require(chosen.django.is_dir(), f"{chosen.django} is missing: a checkout of Django.")
+        sizes = [int(size) for size in chosen.turns.split(",")]
+        found = await speed(chosen.django, stores / "django.db", sizes, chosen.rounds)
+        results["speed"] = found
+        rows += make_rows(found)
     name = "context" if not chosen.only and len(results) == 2 else "context-some"
-    print(f"saved to {save(name, results)}")
+    save(name, results, rows)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--only", default="", help="names of repositories, with commas")
     parser.add_argument("--stores", type=Path, help="keep the stores here, for another run")
     parser.add_argument("--no-speed", action="store_true")
     parser.add_argument("--no-coverage", action="store_true", help="only Django's speed")
+    parser.add_argument("--turns", default="0,10000,100000", help="how many are stored")
+    parser.add_argument("--rounds", type=int, default=5, help="how often each question is asked")
     add_places(parser)
-    chosen = parser.parse_args()
-    names = set(filter(None, chosen.only.split(",")))
-    repos = [repo for repo in repositories(chosen.data) if not names or repo.name in names]
-    if not chosen.no_coverage:
-        check_out(chosen.repos, repos)
+    chosen = parser.parse_args(arguments)
+    repos = [] if chosen.no_coverage else choose_repositories(chosen)
     with tempfile.TemporaryDirectory() as work:
         stores = chosen.stores or Path(work)
         stores.mkdir(parents=True, exist_ok=True)

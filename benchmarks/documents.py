@@ -15,13 +15,14 @@ import asyncio
 import statistics
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.context import open_on
-from benchmarks.measure import save
+from benchmarks.measure import make_parser, require, save
+from benchmarks.opening import open_project
 from benchmarks.peers import add_places
-from benchmarks.relevance import QUESTIONS, written
+from benchmarks.relevance import written
 from ragforge.app import App
 
 HITS = 30
@@ -40,16 +41,18 @@ async def answered(app: App, row: dict[str, Any]) -> tuple[float, bool]:
 
 async def run(chosen: argparse.Namespace, stores: Path) -> dict[str, Any]:
     by_repository: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    names = set(filter(None, chosen.only.split(",")))
     for row in written("documents"):
+        if names and row["repository"] not in names:
+            continue
         by_repository[row["repository"]].append(row)
     ranks: dict[str, list[float]] = {}
     passing: list[bool] = []
     off: dict[str, dict[str, list[str]]] = {}
     for name, rows in by_repository.items():
         store = stores / f"{name}-documents.db"
-        async with await open_on(chosen.repos / name, store) as app:
-            if not await app.brain.is_ingested():
-                await app.brain.ingest()
+        root = chosen.django if name == "django" else chosen.repos / name
+        async with open_project(root, store) as app:
             found = [await answered(app, row) for row in rows]
             ranks[name] = [rank for rank, _ in found]
             passing += [passes for _, passes in found]
@@ -57,6 +60,7 @@ async def run(chosen: argparse.Namespace, stores: Path) -> dict[str, Any]:
             for row in written("off_topic"):
                 if (await app.brain.find_relevant_documents(row["text"])).hits:
                     off[name][row["split"]].append(row["text"])
+    require(any(map(any, ranks.values())), "No question finds its document.")
     every = [rank for some in ranks.values() for rank in some]
     results = {
         "questions": len(every),
@@ -74,15 +78,15 @@ async def run(chosen: argparse.Namespace, stores: Path) -> dict[str, Any]:
     return results
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--stores", type=Path, help="keep the stores here, for another run")
+    parser.add_argument("--only", default="", help="names of repositories, with commas")
     add_places(parser)
-    chosen = parser.parse_args()
-    assert QUESTIONS.is_dir()
+    chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as work:
         results = asyncio.run(run(chosen, chosen.stores or Path(work)))
-    print(f"saved to {save('documents', results)}")
+    save("documents", results)
 
 
 if __name__ == "__main__":

@@ -14,22 +14,16 @@ in Django: the whole program from its start. No model is configured.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
-import os
-import resource
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import save
+from benchmarks.measure import Program, cpu_seconds, make_parser, require, save
 from benchmarks.peers import add_places
 from ragforge.app.wiring.brain import open_brain
 from ragforge.app.wiring.models import open_embedder
@@ -115,12 +109,12 @@ async def read_until(brain: Brain, percent: int) -> None:
 
 async def ask_all(brain: Brain, questions: Sequence[Question]) -> dict[str, Any]:
     """Return how many questions have the right file among the first hits, and their cost."""
-    begun = _measure_cpu()
+    begun = cpu_seconds()
     right = 0
     for question in questions:
         files = [hit.scope.file for hit in (await brain.search(question.text))[:TOP]]
         right += any(map(question.is_answered_by, files))
-    seconds = (_measure_cpu() - begun) / len(questions)
+    seconds = (cpu_seconds() - begun) / len(questions)
     return {"right": round(right / len(questions), 3), "cpu_s": round(seconds, 3)}
 
 
@@ -132,9 +126,9 @@ async def measure_project(
     with tempfile.TemporaryDirectory(prefix="ragforge-first-") as folder:
         async with open_project(root, Path(folder)) as (brain, settings):
             for percent in STOPS:
-                begun = _measure_cpu()
+                begun = cpu_seconds()
                 await read_until(brain, percent)
-                spent += _measure_cpu() - begun
+                spent += cpu_seconds() - begun
                 files = len(await brain.code.file_paths(brain.project_id))
                 row: dict[str, Any] = {
                     "project": root.name,
@@ -166,42 +160,23 @@ async def measure_cold(brain: Brain, settings: Settings, command: str) -> float:
 
 
 def _run(command: str, root: Path, settings: Settings) -> float:
-    environ = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("RAGFORGE_")},
-        "RAGFORGE_STORE": settings.store.url,
-        "RAGFORGE_AGENT__STATE_DIR": settings.agent.state_dir,
-        "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / "ragforge-bytecode"),
-    }
-    environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(
-        [sys.executable, "-m", "ragforge", command, ASKED],
-        cwd=root,
-        env=environ,
-        check=True,
-        capture_output=True,
-    )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    state = settings.agent.state_dir
+    environ = {"RAGFORGE_STORE": settings.store.url, "RAGFORGE_AGENT__STATE_DIR": state}
+    cost = Program(Path(state).parent, root, environ=environ)(command, ASKED)
+    require(cost.output.strip(), f"`{command}` prints nothing.")
+    return cost.cpu
 
 
-def _measure_cpu() -> float:
-    """Return the CPU seconds of this process and of those that it started."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+def main(arguments: Sequence[str] | None = None) -> None:
+    asyncio.run(run(arguments))
 
 
-async def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+async def run(arguments: Sequence[str] | None) -> None:
+    parser = make_parser(__doc__)
     add_places(parser)
-    parser.add_argument(
-        "--django", type=Path, metavar="FOLDER", help="a clone of Django, if not in --repos"
-    )
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     rows = []
-    django = given.django or given.repos / "django"
+    django = given.django
     if django.is_dir():
         sets = {
             "newcomer": load_django("django_first", "question"),
@@ -214,8 +189,13 @@ async def main() -> None:
                 name: load_annotations(given.data / "code-search" / "annotations" / f"{name}.json")
             }
             rows += await measure_project(given.repos / name, sets)
-    print(f"saved: {save('first-answer', rows)}")
+    require(rows, f"There is no Django in {django}, and none of {', '.join(OTHERS)} in --repos.")
+    for row in rows:
+        if row["percent"] == 100:
+            right = {name: one["right"] for name, one in row["questions"].items()}
+            require(any(right.values()), f"No question about {row['project']} is answered.")
+    save("first-answer", rows)
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

@@ -11,25 +11,33 @@ children; the best of three counts.
 
 from __future__ import annotations
 
-import argparse
+import json
 import os
-import resource
+import select
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
 
-from benchmarks.measure import save
+from benchmarks.measure import Program, Row, clean_environ, fail, make_parser, require, save
 
 AREAS, PARTS = 50, 20
 TRIES = 3
-IDLE_LOOKS = 6
-BARRED = ("ingest FILE", "watch", "status")
-BAR = 0.6
+PATIENCE, WAIT_SECONDS = 5, 60
+SIZE = 50_000
+"""How many files the bars are for."""
+BARS = {
+    "first ingest": 40.0,
+    "ingest, no change": 1.0,
+    "ingest FILE": 0.6,
+    "watch": 0.6,
+    "ingest, one file": 1.0,
+    "status": 0.6,
+}
 MODULE = '''"""Module {0}."""
 
 from area{1}.part0.module_{1} import work_{1}
@@ -51,89 +59,94 @@ def make_project(root: Path, files: int) -> Path:
     return root / "area0/part0/module_0.py"
 
 
-def start(root: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    """Start a command in the project."""
-    environ = {**os.environ, "PYTHONPYCACHEPREFIX": str(root.parent / "bytecode")}
-    environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    store = str(root.with_suffix(".db"))
-    command = [sys.executable, "-m", "ragforge", "--store", store, *arguments]
-    quiet = subprocess.DEVNULL
-    return subprocess.Popen(command, cwd=root, env=environ, stdout=quiet, stderr=quiet)
-
-
-def run(root: Path, *arguments: str) -> float:
-    """Run a command in the project; return its seconds of CPU."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if start(root, *arguments).wait():
-        raise SystemExit(f"{arguments} failed in {root}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def measure_watch(root: Path, grow: Callable[[], object]) -> float:
+def measure_watch(program: Program, grow: Callable[[], object]) -> float:
     """Return the seconds that a change costs a process that watches; the best of three."""
-    process = start(root, "watch")
-    try:
-        watching = psutil.Process(process.pid)
-        found = []
-        before = _wait_until_idle(watching)
-        for _ in range(TRIES):
+    command = [sys.executable, "-m", "ragforge", "watch"]
+    environ = clean_environ(program.work) | {"RAGFORGE_STORE": str(program.store)}
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, cwd=program.cwd, env=environ, stderr=pipe, bufsize=0)
+    watching = psutil.Process(process.pid)
+
+    def spend() -> float:
+        """Change a file; return what the process has spent when it has told of it."""
+        assert process.stderr is not None
+        for _ in range(PATIENCE):
             grow()
-            after = _wait_until_idle(watching, above=before)
-            found.append(after - before)
-            before = after
-        return min(found)
+            told = b""
+            while select.select([process.stderr], [], [], WAIT_SECONDS)[0]:
+                told += os.read(process.stderr.fileno(), 4096)
+                require(process.poll() is None, f"`watch` ended: {told.decode()}")
+                if b"files read" in told:
+                    times = watching.cpu_times()
+                    return float(times.user + times.system)
+        fail("`watch` did not notice a change.")
+
+    try:
+        spent = [spend() for _ in range(TRIES + 1)]  # the first with all that a start costs
+        return min(after - before for before, after in pairwise(spent))
     finally:
         process.terminate()
-        process.wait()
-
-
-def _wait_until_idle(process: psutil.Process, above: float = 0.0) -> float:
-    """Wait until a process has used more CPU than this, then next to none; return its seconds."""
-    last, quiet = -1.0, 0
-    while quiet < IDLE_LOOKS:
-        time.sleep(0.5)
-        times = process.cpu_times()
-        spent = times.user + times.system
-        quiet = quiet + 1 if spent > above + 0.05 and spent - last < 0.02 else 0
-        last = spent
-    return last
+        process.communicate()
 
 
 def measure(root: Path, files: int) -> dict[str, float]:
     """Return the seconds of each command in a project of this many files."""
     changed = make_project(root, files)
-    found = {"first ingest": run(root, "ingest")}
+    work = root.parent / "home"  # the first project writes the bytecode
+    work.mkdir(exist_ok=True)
+    program = Program(work, root, name=f"{files}.db")
 
     def grow() -> None:
         with changed.open("a") as file:
             file.write(f"\n\ndef grown_{changed.stat().st_size}():\n    return 1\n")
 
-    def grow_and_run(*arguments: str) -> float:
+    def ingest(wanted: int, *arguments: str) -> float:
+        cost = program("ingest", *arguments, "--json")
+        read = json.loads(cost.output)["read"]
+        require(read == wanted, f"{read} files were read instead of {wanted}.")
+        return cost.cpu
+
+    def grow_and_ingest(*arguments: str) -> float:
         grow()
-        return run(root, *arguments)
+        return ingest(1, *arguments)
+
+    def status(*arguments: str) -> float:
+        cost = program("status", "--json", *arguments)
+        require(json.loads(cost.output)["files"] == files, "`status` counts other files.")
+        return cost.cpu
 
     named = str(changed.relative_to(root))
-    found["ingest FILE"] = min(grow_and_run("ingest", named) for _ in range(TRIES))
-    found["watch"] = measure_watch(root, grow)
-    found["ingest"] = min(grow_and_run("ingest") for _ in range(TRIES))
-    found["status"] = min(run(root, "status") for _ in range(TRIES))
-    found["status --check"] = min(run(root, "status", "--check") for _ in range(TRIES))
+    found = {
+        "first ingest": ingest(files),
+        "ingest, no change": min(ingest(0) for _ in range(TRIES)),
+        "ingest FILE": min(grow_and_ingest(named) for _ in range(TRIES)),
+        "watch": measure_watch(program, grow),
+        "ingest, one file": min(grow_and_ingest() for _ in range(TRIES)),
+        "status": min(status() for _ in range(TRIES)),
+        "status --check": min(status("--check") for _ in range(TRIES)),
+    }
     return {name: round(seconds, 2) for name, seconds in found.items()}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--files", type=int, default=50_000)
-    given = parser.parse_args()
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
+    parser.add_argument("--files", type=int, default=SIZE)
+    given = parser.parse_args(arguments)
     results = {}
     with tempfile.TemporaryDirectory(prefix="ragforge-growth-") as folder:
         for files in (1, given.files):
             results[files] = measure(Path(folder) / f"project{files}", files)
-            for name, seconds in results[files].items():
-                mark = "" if name not in BARRED or seconds <= BAR else "  over"
-                print(f"{files:>7,} files  {name:<16} {seconds:6.2f} CPU s{mark}", flush=True)
-    save("growth", results)
+    rows = [
+        Row(
+            f"{given.files:,} files, {name}",
+            seconds,
+            "CPU s",
+            BARS.get(name) if given.files == SIZE else None,
+            f"one file {results[1][name]} CPU s",
+        )
+        for name, seconds in results[given.files].items()
+    ]
+    save("growth", results, rows)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What does `ragforge hook` cost an agent, and is it in time when the machine is busy?
 
-    python -m benchmarks.hook [--long 1000] [--short 20000] [--runs 40] [--save]
+    python -m benchmarks.hook [--long 1000] [--short 20000] [--runs 40]
     python -m benchmarks.hook --busy 8 [--prompts 200]
     python -m benchmarks.hook --neo4j
 
@@ -16,11 +16,9 @@ on standard output. Stores are made once, in --folder, and used again.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import ctypes
 import json
-import math
 import os
 import resource
 import statistics
@@ -36,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.hook_stores import LONG_TURNS, SHORT_TURNS, Worker, fill
-from benchmarks.measure import megabytes, save
+from benchmarks.measure import Row, clean_environ, make_parser, megabytes, percentile, require, save
 from ragforge.app.hook.outcomes import HookOutcome, read_outcomes
 from ragforge.child_python import python_command
 
@@ -77,17 +75,12 @@ def make_place(folder: Path, name: str, long: int, short: int, store: str = "") 
     home = folder / f"{name}-{long}-{short}"
     root = home / "project"
     (root / ".git").mkdir(parents=True, exist_ok=True)
-    environ = {
-        **{key: value for key, value in os.environ.items() if not key.startswith("RAGFORGE_")},
-        "HOME": str(home),
+    environ = clean_environ(home) | {
         "XDG_DATA_HOME": str(home / "data"),
         "XDG_CONFIG_HOME": str(home / "config"),
         "RAGFORGE_AUTHOR": "Ann <ann@example.org>",
-        "RAGFORGE_AGENT__STATE_DIR": str(home / "state"),
         "RAGFORGE_STORE": store or str(home / "store.db"),
-        "RAGFORGE_LLM__MODEL": "none",
     }
-    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an agent's hook is compiled once
     worker = Worker(root)
     made = home / "made"
     if store or not made.exists():
@@ -175,42 +168,29 @@ def measure(place: Place, kind: str, runs: int, bar: float) -> dict[str, Any]:
     for number in range(2):
         run_hook(place, make_call(place, kind, number))
     ran = [run_hook(place, make_call(place, kind, number)) for number in range(runs)]
-    cpu = sorted(one.cpu for one in ran)
+    cpu = [one.cpu for one in ran]
     outcomes = read_outcomes(place.state, runs)
-    found = {
+    found: dict[str, Any] = {
         "results": dict(Counter(one.result for one in outcomes)),
         "failures": sorted({one.why for one in outcomes if one.result == "failed"}),
-        "cpu_s": {"p50": round(statistics.median(cpu), 3), "p95": round(find_p95(cpu), 3)},
+        "cpu_s": {"p50": round(statistics.median(cpu), 3), "p95": round(percentile(cpu, 0.95), 3)},
         "wall_s": {
             "p50": round(statistics.median(one.wall for one in ran), 3),
-            "p95": round(find_p95(sorted(one.wall for one in ran)), 3),
+            "p95": round(percentile([one.wall for one in ran], 0.95), 3),
         },
         "bar_cpu_s": bar,
-        "within_bar": statistics.median(cpu) <= bar,
         "answered": sum(one.chars > 0 for one in ran),
         "not_clean": sum(not one.is_clean for one in ran),
         "runs": runs,
     }
-    show(f"{place.name}, {kind}", found)
+    answered, sound = found["answered"], runs - found["not_clean"]
+    require(sound > 0.9 * runs, f"{runs - sound} of {runs} hooks failed: {found['failures']}")
+    require(answered > 0.5 * runs, f"Of {runs} hooks ({place.name}, {kind}) {answered} answered.")
+    spent, walls = found["cpu_s"], found["wall_s"]
+    peer = f"p95 {spent['p95']}, wall {walls['p50']} s, {answered} of {runs} answered"
+    found["row"] = Row(f"hook, {kind}, {place.name}", spent["p50"], "CPU s", bar, peer)
+    print(found["row"], flush=True)
     return found
-
-
-def find_p95(values: Sequence[float]) -> float:
-    """Return the 95th percentile of sorted values, the larger of two."""
-    return values[math.ceil(0.95 * (len(values) - 1))]
-
-
-def show(name: str, found: dict[str, Any]) -> None:
-    cpu, wall = found["cpu_s"], found["wall_s"]
-    verdict = "within" if found["within_bar"] else "ABOVE"
-    print(
-        f"{name:<28} CPU {cpu['p50']:.3f} / {cpu['p95']:.3f} s ({verdict} {found['bar_cpu_s']}), "
-        f"wall {wall['p50']:.2f} / {wall['p95']:.2f} s, "
-        f"{found['answered']} of {found['runs']} answered, {found['not_clean']} not clean",
-        flush=True,
-    )
-    for why in found["failures"]:
-        print(f"  failed: {why}", flush=True)
 
 
 @contextmanager
@@ -242,6 +222,7 @@ def measure_busy(place: Place, busy: int, prompts: int) -> dict[str, Any]:
             outcomes += counted[-1:]
             if number % 10 == 9:
                 print(f"  {number + 1} of {prompts} prompts", end="\r", flush=True)
+    require(outcomes, "No prompt has an outcome in the log.")
     in_time = [one for one in outcomes if one.result in ("given", "empty")]
     differing = sum(one.chars != outcome.chars for one, outcome in zip(ran, outcomes, strict=False))
     wall = sorted(one.wall for one in ran)
@@ -255,7 +236,10 @@ def measure_busy(place: Place, busy: int, prompts: int) -> dict[str, Any]:
         "not_counted": missing,
         "differing_from_stdout": differing if not missing else None,
         "not_clean": sum(not one.is_clean for one in ran),
-        "wall_s": {"p50": round(statistics.median(wall), 2), "p95": round(find_p95(wall), 2)},
+        "wall_s": {
+            "p50": round(statistics.median(wall), 2),
+            "p95": round(percentile(wall, 0.95), 2),
+        },
     }
     print(f"{place.name}, {busy} busy: {json.dumps(found)}", flush=True)
     return found
@@ -314,8 +298,8 @@ async def count_round_trips(place: Place, kind: str) -> int:
     return sent
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--folder", type=Path, default=Path(".cache/hook"), help="of the stores")
     parser.add_argument("--long", type=int, default=LONG_TURNS, help="turns as agents have them")
     parser.add_argument("--short", type=int, default=SHORT_TURNS)
@@ -323,8 +307,7 @@ def main() -> None:
     parser.add_argument("--busy", type=int, default=0, help="how many processes take CPU")
     parser.add_argument("--prompts", type=int, default=200, help="with --busy")
     parser.add_argument("--neo4j", action="store_true", help="only the part on a server")
-    parser.add_argument("--save", action="store_true")
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     adopt_orphans()
     results: dict[str, Any] = {}
     folder = given.folder.resolve()
@@ -341,9 +324,14 @@ def main() -> None:
             results[place.name] = {"files_mb": file, **costs}
         if given.busy:
             results["busy"] = measure_busy(places[0], given.busy, given.prompts)
-    if given.save:
-        name = "hook-neo4j" if given.neo4j else f"hook-busy-{given.busy}" if given.busy else "hook"
-        print(f"saved to {save(name, results)}")
+    rows = [row for costs in results.values() if costs for row in take_rows(costs)]
+    name = "hook-neo4j" if given.neo4j else f"hook-busy-{given.busy}" if given.busy else "hook"
+    save(name, results, rows)
+
+
+def take_rows(costs: dict[str, Any]) -> list[Row]:
+    """Return the rows of the page, and take them out of the results."""
+    return [one.pop("row") for one in costs.values() if isinstance(one, dict) and "row" in one]
 
 
 if __name__ == "__main__":

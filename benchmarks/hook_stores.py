@@ -81,12 +81,12 @@ class Worker:
         answer = Message("assistant", self.say(session, self._chance.randrange(100, 300)))
         return [Message("user", self.make_prompt(session)), *replies, answer]
 
-    def write_transcript(self, path: Path, session: int, size: int) -> None:
-        """Write a live session of Claude Code of about this size."""
+    def write_transcript(self, path: Path, session: int, size: int, name: str = "live") -> None:
+        """Write a session of Claude Code of about this size."""
         written = number = 0
         with path.open("w") as file:
             while written < size:
-                for line in self._make_lines(number, session):
+                for line in self._make_lines(number, session, name):
                     text = json.dumps(line) + "\n"
                     file.write(text)
                     written += len(text)
@@ -115,14 +115,14 @@ class Worker:
             return self.files[first + self._chance.randrange(FILES_A_FOLDER)]
         return self._chance.choice(self.files)
 
-    def _make_lines(self, number: int, session: int) -> Iterator[dict[str, Any]]:
-        """Yield the lines of one turn of a live session."""
+    def _make_lines(self, number: int, session: int, name: str) -> Iterator[dict[str, Any]]:
+        """Yield the lines of one turn of a session."""
         contents: list[tuple[str, Any]] = [("user", self.make_prompt(session))]
         for at, call in enumerate(self._make_calls(session)):
             if at % 4 == 0:
                 text = {"type": "text", "text": self.say(session, 40)}
                 contents.append(("assistant", [text]))
-            id_ = f"toolu_{number}_{at}"
+            id_ = f"toolu_{name}_{number}_{at}"
             asked = {"type": "tool_use", "id": id_, "name": call.tool_name, "input": call.arguments}
             said = call.result.result if call.result else ""
             said = said if isinstance(said, str) else "The file has been updated."
@@ -131,13 +131,17 @@ class Worker:
         for at, (role, content) in enumerate(contents, number):
             message: dict[str, Any] = {"role": role, "content": content}
             if role == "assistant":
-                message |= {"id": f"msg_{at}", "model": "opus", "usage": {"output_tokens": 90}}
+                message |= {
+                    "id": f"msg_{name}_{at}",
+                    "model": "opus",
+                    "usage": {"output_tokens": 90},
+                }
             yield {
                 "type": role,
-                "uuid": f"live-{at}",
-                "parentUuid": f"live-{at - 1}" if at else None,
+                "uuid": f"{name}-{at}",
+                "parentUuid": f"{name}-{at - 1}" if at else None,
                 "message": message,
-                "sessionId": "live",
+                "sessionId": name,
                 "cwd": str(self.root),
                 "version": "2.1.239",
                 "gitBranch": "main",

@@ -1,59 +1,67 @@
-"""What does it cost to index a large project? Django, with ctags and semble in the same run.
+"""What does it cost to index a large project and to search it, next to semble?
 
-    python -m benchmarks.ingest [--repos FOLDER] [--semble PYTHON]
+    python -m benchmarks.ingest [--django FOLDER] [--semble PYTHON] [--rounds 2]
 
-Commands run in fresh processes, from bytecode as an installed program does: everything at
-once, again without a change, after one file grew that half the project imports ("one file"),
-or one that hardly anything does ("one leaf"), after the tree was switched to the next version,
-and a search. Of what takes less than a second, the best of three counts.
+Commands run in fresh processes, from bytecode as an installed program does, and take turns with
+semble's: everything at once, again without a change, after one file grew that half the project
+imports ("one file") or one that hardly anything does ("one leaf"), after every tenth file grew ("a
+switch of branches"), and a search. The least of several runs counts.
 Seconds are of CPU, user and system, of a process with all its children; memory is the most
 that they held together at one time, shared pages counted once. Queries are asked warm, in
-one process.
+one process, and so are semble's (its hybrid search), SQLite's FTS5 over the same texts, and numpy's
+product of as many vectors, which no search can be expected to beat.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
-import os
+import re
 import shutil
+import sqlite3
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import psutil
-
-from benchmarks.code_search import open_brain
-from benchmarks.measure import save
+from benchmarks.measure import (
+    Cost,
+    Program,
+    Row,
+    clean_environ,
+    make_parser,
+    megabytes,
+    percentile,
+    require,
+    run_command,
+    save,
+)
+from benchmarks.opening import open_code
 from benchmarks.peers import Semble, add_places, find_semble
+from ragforge.adapters.arrays import np
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.words.tokenise import WORDS
+from ragforge.brain.project import Brain
+from ragforge.domain.code import ScopeFilter
+from ragforge.domain.schema import SCOPE
 
-BEFORE, AFTER = "django-a", "django-b"
-VERSIONS = {BEFORE: "5.1", AFTER: "5.2"}
 MUCH_IMPORTED = "django/http/response.py"
 SELDOM_IMPORTED = "django/contrib/humanize/templatetags/humanize.py"
 GROWTH = "\n\ndef measured_by_the_benchmark_{}(response):\n    return response.status_code\n"
 QUESTION = "how are migrations ordered"
-SAMPLE_SECONDS = 0.02
 TRIES = 3
-
-NO_CHANGE_BAR = 1.5
-ONE_FILE_BAR = 0.5
-SEARCH_BAR = 0.8
-QUERY_BAR_MS = 15.0
-MEMORY_BAR_MB = 700
-FULL_BAR = 1.5
-"""Times what semble takes."""
+TOP = 10
+MIN_ANSWERED = 0.9
+"""The share of the questions that have hits in a project of this size."""
+FULL_BAR, NO_CHANGE_BAR, ONE_FILE_BAR = 1.0, 0.27, 0.23
+"""Times the CPU of semble."""
+MEMORY_BAR_MB, STORE_BAR_MB = 300, 130
+SEARCH_BAR = 0.55
+QUERY_BAR = 1.0
+"""Times semble's median of warm queries."""
 
 QUESTIONS = """
 how are migrations ordered
@@ -119,272 +127,256 @@ force_str
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a command took, with all its children."""
+@dataclass(slots=True)
+class Runs:
+    """The runs of the same command by one program."""
 
-    cpu: float  # seconds
-    memory: float  # MB
-    output: str = ""
-
-    def as_json(self) -> dict[str, float]:
-        return {"cpu_s": round(self.cpu, 2), "peak_mb": round(self.memory)}
-
-
-def run(command: Sequence[str], cwd: Path, environment: dict[str, str]) -> Cost:
-    """Run a command to its end. Raises CalledProcessError if it fails."""
-    with tempfile.TemporaryFile("w+") as out:
-        process = subprocess.Popen(command, cwd=cwd, env=environment, stdout=out)
-        memory = 0.0
-        while True:
-            pid, status, used = os.wait4(process.pid, os.WNOHANG)
-            if pid:
-                break
-            memory = max(memory, held_together(process.pid))
-            time.sleep(SAMPLE_SECONDS)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        output = out.read()
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command, output)
-    return Cost(used.ru_utime + used.ru_stime, memory, output)
-
-
-def held_together(pid: int) -> float:
-    """Return the MB that a process and its children hold, shared pages divided among them.
-
-    Between two samples there may have been more: then it is what only the parent once held.
-    (wait4 knows the most as well, but counts what this program held when it forked.)
-    """
-    total = 0
-    try:
-        parent = psutil.Process(pid)
-        for process in (parent, *parent.children(recursive=True)):
-            total += process.memory_full_info().pss
-    except psutil.Error:
-        pass  # one of them has just ended: the next sample counts
-    return max(total, most_held(pid)) / 2**20
-
-
-def most_held(pid: int) -> int:
-    """Return the most bytes that a process has held since it started its program."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text("utf-8")
-    except OSError:
-        return 0
-    kilobytes = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
-    return int(kilobytes[0]) * 1024 if kilobytes else 0
-
-
-def clean_environment() -> dict[str, str]:
-    """Return the environment without what changes our settings, or leaves us without bytecode."""
-    ours = ("RAGFORGE_", "PYTHONDONTWRITEBYTECODE")
-    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """`ragforge`, with a separate store and no settings."""
-
-    work: Path
-    tree: Path
+    costs: list[Cost] = field(default_factory=list)
 
     @property
-    def store(self) -> Path:
-        return self.work / "store.db"
+    def cpu(self) -> float:
+        return min(cost.cpu for cost in self.costs)
 
-    def __call__(self, *arguments: str) -> Cost:
-        settings = self.work / "empty.yaml"
-        settings.touch()
-        environment = {
-            **clean_environment(),
-            "RAGFORGE_CONFIG": str(settings),
-            "PYTHONPYCACHEPREFIX": str(self.work / "bytecode"),  # which installing would write
-        }
-        command = [sys.executable, "-m", "ragforge", "--store", str(self.store), *arguments]
-        return run(command, self.tree, environment)
+    @property
+    def memory(self) -> float:
+        return max(cost.memory for cost in self.costs)
 
-    def ingest(self) -> tuple[Cost, dict[str, Any]]:
-        cost = self("ingest", str(self.tree), "--json")
-        return cost, json.loads(cost.output)
+    def as_json(self) -> dict[str, float]:
+        return {"cpu_s": round(self.cpu, 3), "peak_mb": round(self.memory), "runs": len(self.costs)}
 
 
-def copy_tree(source: Path, tree: Path) -> None:
-    """Make the tree a copy of another one: what differs gets new times, as in a checkout."""
-    theirs = {path.relative_to(source) for path in source.rglob("*") if not path.is_dir()}
-    ours = {path.relative_to(tree) for path in tree.rglob("*") if not path.is_dir()}
-    for path in ours - theirs:
-        (tree / path).unlink()
-    for path in theirs:
-        if path in ours and _is_same(source / path, tree / path):
-            continue
-        (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        (tree / path).unlink(missing_ok=True)
-        shutil.copyfile(source / path, tree / path, follow_symlinks=False)
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    if one.is_symlink() or other.is_symlink():
-        return one.is_symlink() and other.is_symlink() and one.readlink() == other.readlink()
-    return one.read_bytes() == other.read_bytes()
+def copy_project(source: Path, target: Path) -> None:
+    """Copy a project into a repository with one commit, as a user has it."""
+    require(source.is_dir(), f"{source} is missing: a checkout of github.com/django/django.")
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns(".git"), symlinks=True)
+    author = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+    commit = (*author, "-c", "gc.auto=0", "commit", "-qm", "All", "--no-verify")
+    for command in (("init", "-q"), ("add", "-A"), commit):
+        subprocess.run(["git", *command], cwd=target, check=True)
 
 
 def grow(tree: Path, file: str, number: int = 0) -> None:
     """Add a function to one file."""
+    require((tree / file).is_file(), f"{tree} is not Django: it has no {file}.")
     with (tree / file).open("a", encoding="utf-8") as source:
         source.write(GROWTH.format(number))
 
 
-def measure_ourselves(repos: Path, work: Path) -> dict[str, Any]:
-    tree = work / "django"
-    copy_tree(repos / BEFORE, tree)
-    program = Program(work, tree)
-    found: dict[str, Any] = {}
+def grow_every_tenth(tree: Path) -> None:
+    for number, path in enumerate(sorted(tree.rglob("*.py"))):
+        if number % 10 == 0:
+            grow(tree, str(path.relative_to(tree)), 99)
 
-    def ingest(name: str, file: str | None = None, tries: int = 1) -> None:
-        runs = []
-        for number in range(tries):
-            if file is not None:
-                grow(tree, file, number)
-            runs.append(program.ingest())
-        cost, report = min(runs, key=lambda run: run[0].cpu)
-        found[name] = {**cost.as_json(), "report": report}
-        print(f"  {name:<12} {cost.cpu:>7.2f} CPU s  {cost.memory:>6.0f} MB", flush=True)
 
-    ingest("full")
-    found["file_mb"] = round(program.store.stat().st_size / 1e6, 1)
-    ingest("no change", tries=TRIES)
-    ingest("one file", MUCH_IMPORTED, TRIES)
-    ingest("one leaf", SELDOM_IMPORTED, TRIES)
-    searches = [program("search", QUESTION, "--json") for _ in range(TRIES)]
-    found["search"] = min(searches, key=lambda cost: cost.cpu).as_json()
-    found["query"] = asyncio.run(measure_queries(program))
-    copy_tree(repos / AFTER, tree)
-    ingest("switch")
+@dataclass(slots=True)
+class Contest:
+    """RagForge and semble on copies of the same project, in turns."""
+
+    program: Program
+    trees: Sequence[Path]  # ours, theirs
+    semble: Semble | None
+    found: dict[str, tuple[Runs, Runs]] = field(default_factory=dict)
+
+    def measure(
+        self, name: str, times: int, before: Callable[[Path, int], object] | None = None
+    ) -> None:
+        ours, theirs = self.found[name] = (Runs(), Runs())
+        for number in range(times):
+            if before is not None:
+                for tree in self.trees:
+                    before(tree, number)
+            ours.costs.append(self._ingest(name))
+            if self.semble is not None:
+                theirs.costs.append(self._search_semble())
+        shown = f"semble {theirs.cpu:.2f}, {theirs.memory:.0f} MB" if theirs.costs else ""
+        print(f"{name:<12} {ours.cpu:.2f} CPU s, {ours.memory:.0f} MB  {shown}", flush=True)
+
+    def empty(self) -> None:
+        for path in self.program.work.glob("store.db*"):
+            path.unlink()
+        if self.semble is not None:
+            shutil.rmtree(self.semble.cache, ignore_errors=True)
+
+    def _ingest(self, name: str) -> Cost:
+        cost = self.program("ingest", "--json")
+        report = json.loads(cost.output)
+        require(report["files"], f"The ingestion ({name}) reports no files.")
+        read = report["read"]
+        # A search that returns nothing, or an index that is not made, would be very fast.
+        if name == "no change":
+            require(read == 0, f"{read} files were read though none had changed.")
+        elif name in ("one file", "one leaf"):
+            require(read == 1, f"{read} files were read though one had changed.")
+        else:
+            require(read > 0 and report["embedded"], f"Nothing was read or embedded ({name}).")
+        return cost
+
+    def _search_semble(self) -> Cost:
+        """Measure semble's command, whose search indexes first."""
+        assert self.semble is not None
+        environ = self.semble.environment(SEMBLE_INDEX_WORKERS="0")
+        command = [self.semble.command, "search", QUESTION, str(self.trees[-1])]
+        cost = run_command(command, self.trees[-1], environ)
+        require(".py" in cost.output, "semble's search finds nothing.")
+        return cost
+
+    def ratio(self, name: str) -> float | None:
+        ours, theirs = self.found[name]
+        return round(ours.cpu / theirs.cpu, 2) if theirs.costs else None
+
+
+async def measure_queries(program: Program, semble: Semble | None) -> dict[str, Any]:
+    """Ask sixty questions in one process, each for the first time, then all again."""
+    questions = QUESTIONS.strip().splitlines()
+    async with open_code(program.store, program.cwd, BundledEmbedder(), ingest=False) as brain:
+        for warming in ("load the words", "load the vectors", "LoadTheNames"):
+            await brain.search(warming)
+        passes, answered = [], 0
+        for _ in range(2):
+            seconds = []
+            for question in questions:
+                start = time.process_time()
+                hits = await brain.search(question)
+                seconds.append(time.process_time() - start)
+                answered += bool(hits)
+            passes.append(seconds)
+        share = answered / len(questions) / 2
+        require(share >= MIN_ANSWERED, f"Only {share:.0%} of the warm queries have hits.")
+        found = {
+            "queries": len(questions),
+            "answered": round(share, 3),
+            **describe(passes[0]),
+            "again_cpu_p50_ms": describe(passes[1])["cpu_p50_ms"],
+            **await measure_floors(brain, questions),
+        }
+    if semble is not None:
+        theirs = semble.answers(program.cwd, questions, [TOP])
+        answered = sum(map(bool, theirs["hits"]))
+        require(answered >= MIN_ANSWERED * len(questions), f"semble answers {answered} queries.")
+        found["semble"] = describe(theirs["query_cpu"])
     return found
 
 
-async def measure_queries(program: Program) -> dict[str, float]:
-    """Ask sixty questions in one process, each for the first time, then all again."""
-    questions = QUESTIONS.strip().splitlines()
-    store = await open_sqlite(program.store, WORDS, REDACTOR)
-    brain = open_brain(store, program.tree, BundledEmbedder())
-    for warming in ("load the words", "load the vectors", "LoadTheNames"):
-        await brain.search(warming)
-    passes: list[list[float]] = []
-    for _ in range(2):
-        seconds = []
+async def measure_floors(brain: Brain, questions: Sequence[str]) -> dict[str, Any]:
+    """Measure SQLite's own index of words over the same texts, and the product of the vectors."""
+    scopes = await brain.store.records.find(SCOPE, ScopeFilter(brain.project_id))
+    with sqlite3.connect(":memory:") as database:
+        database.execute("CREATE VIRTUAL TABLE text USING fts5(body, tokenize='porter')")
+        rows = ((f"{scope.file} {scope.name} {scope.source}",) for scope in scopes)
+        database.executemany("INSERT INTO text VALUES (?)", rows)
+        query = "SELECT rowid FROM text WHERE text MATCH ? ORDER BY rank LIMIT 10"
+        seconds, answered = [], 0
         for question in questions:
+            words = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", question))
             start = time.process_time()
-            await brain.search(question)
+            answered += bool(database.execute(query, (words,)).fetchall())
             seconds.append(time.process_time() - start)
-        passes.append(sorted(seconds))
-    await store.close()
-    first, again = passes
+    require(answered > len(questions) / 2, f"FTS5 answers {answered} of the queries.")
+    vectors = np.ones((len(scopes), BundledEmbedder.dimension), np.float32)
+    products = []
+    for _ in range(20):
+        start = time.process_time()
+        vectors @ vectors[0]
+        products.append(time.process_time() - start)
+    return {"scopes": len(scopes), "fts5": describe(seconds), "numpy": describe(products)}
+
+
+def describe(seconds: Sequence[float]) -> dict[str, float]:
     return {
-        "queries": len(questions),
-        "cpu_p50_ms": round(statistics.median(first) * 1000, 2),
-        "cpu_p95_ms": round(first[int(0.95 * (len(first) - 1))] * 1000, 2),
-        "again_cpu_p50_ms": round(statistics.median(again) * 1000, 2),
+        "cpu_p50_ms": round(statistics.median(seconds) * 1000, 2),
+        "cpu_p95_ms": round(percentile(seconds, 0.95) * 1000, 2),
     }
 
 
-def measure_ctags(tree: Path, work: Path) -> dict[str, Any] | str:
-    program = shutil.which("ctags")
-    if program is None:
-        return "ctags: not installed (apt-get install universal-ctags)"
-    cost = run([program, "-R", "-f", str(work / "tags"), str(tree)], work, clean_environment())
-    return cost.as_json()
+def measure_ctags(tree: Path, work: Path) -> dict[str, float] | None:
+    if (program := shutil.which("ctags")) is None:
+        return None
+    return run_command(
+        [program, "-R", "-f", work / "tags", tree], work, clean_environ(work)
+    ).as_json()
 
 
-def measure_semble(repos: Path, work: Path, python: Path) -> dict[str, Any] | str:
-    """Measure semble's command, whose search indexes first; in one process, and as it comes."""
-    semble = find_semble(python, work, repos / BEFORE)
-    if isinstance(semble, str):
-        return semble
-    tree = work / "django"
-    copy_tree(repos / BEFORE, tree)
-    found: dict[str, Any] = {"label": semble.label, "model": semble.model or "its own"}
-    for name, workers in (("full, four workers", "4"), ("full", "0")):
-        shutil.rmtree(work / "cache", ignore_errors=True)
-        found[name] = search_with(semble, tree, workers)
-    found["no change"] = search_with(semble, tree, "0")
-    grow(tree, MUCH_IMPORTED)
-    found["one file"] = search_with(semble, tree, "0")
-    copy_tree(repos / AFTER, tree)
-    found["switch"] = search_with(semble, tree, "0")
-    return found
+def write_bytecode(program: Program, folder: Path) -> None:
+    """Ingest and search one file with another store: what an installation compiles is there."""
+    (folder / "source").mkdir(parents=True)
+    (folder / "source" / "one.py").write_text(GROWTH.format(0))
+    copy_project(folder / "source", folder / "project")
+    other = replace(program, cwd=folder / "project", name="one.db")
+    for arguments in (("ingest",), ("search", QUESTION)):
+        other(*arguments)
 
 
-def search_with(semble: Semble, tree: Path, workers: str) -> dict[str, float]:
-    environment = semble.environment(SEMBLE_INDEX_WORKERS=workers)
-    return run([semble.command, "search", QUESTION, str(tree)], tree, environment).as_json()
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A figure and what it should not exceed."""
-
-    what: str
-    figure: float
-    limit: float
-    unit: str
-
-    @property
-    def is_kept(self) -> bool:
-        return self.figure <= self.limit
-
-    def __str__(self) -> str:
-        verdict = "kept" if self.is_kept else "MISSED"
-        return f"{self.what:<26} {self.figure:>8.2f} {self.unit:<5} ≤ {self.limit:>7.2f}  {verdict}"
-
-
-def bars(ours: dict[str, Any], semble: dict[str, Any] | str) -> list[Bar]:
-    kept = [
-        Bar("full, memory", ours["full"]["peak_mb"], MEMORY_BAR_MB, "MB"),
-        Bar("no change", ours["no change"]["cpu_s"], NO_CHANGE_BAR, "CPU s"),
-        Bar("one file", ours["one file"]["cpu_s"], ONE_FILE_BAR, "CPU s"),
-        Bar("search, the command", ours["search"]["cpu_s"], SEARCH_BAR, "CPU s"),
-        Bar("search, warm, p50", ours["query"]["cpu_p50_ms"], QUERY_BAR_MS, "ms"),
+def make_rows(contest: Contest, results: dict[str, Any]) -> list[Row]:
+    """Return the rows of the page."""
+    rows, label = [], contest.semble.label if contest.semble else ""
+    bars = {"full": FULL_BAR, "no change": NO_CHANGE_BAR, "one file": ONE_FILE_BAR}
+    for name, (ours, theirs) in contest.found.items():
+        ratio = contest.ratio(name)
+        if ratio is None:
+            rows.append(Row(f"ingest, {name}", round(ours.cpu, 2), "CPU s"))
+            continue
+        peer = f"{ours.cpu:.2f} CPU s; {label} {theirs.cpu:.2f} CPU s, {theirs.memory:.0f} MB"
+        rows.append(Row(f"ingest, {name}", ratio, "× semble", bars.get(name), peer))
+    memory, store = contest.found["full"][0].memory, results["store_mb"]
+    peer = f"source {results['source_mb']} MB"
+    if contest.semble:
+        peer += f"; {label} {results['semble_mb']} MB"
+    rows += [
+        Row("ingest, full: memory", round(memory), "MB", MEMORY_BAR_MB),
+        Row("ingest, full: store", store, "MB", STORE_BAR_MB, peer),
+        Row("`search`, Django, the command", results["search"]["cpu_s"], "CPU s", SEARCH_BAR),
     ]
-    if isinstance(semble, str):
-        return kept
-    theirs = min(semble["full"]["cpu_s"], semble["full, four workers"]["cpu_s"])
-    return [Bar("full, against semble", ours["full"]["cpu_s"], FULL_BAR * theirs, "CPU s"), *kept]
+    query = results["query"]
+    floors = f"FTS5 {query['fts5']['cpu_p50_ms']} ms, numpy {query['numpy']['cpu_p50_ms']} ms"
+    for part in ("p50", "p95"):
+        own, theirs = query[f"cpu_{part}_ms"], query.get("semble", {}).get(f"cpu_{part}_ms")
+        work = f"warm code query, {part}"
+        if theirs is None:
+            rows.append(Row(work, own, "CPU ms", peer=floors))
+        else:
+            peer = f"{own} ms; {label} {theirs} ms; {floors}"
+            rows.append(Row(work, round(own / theirs, 2), "× semble", QUERY_BAR, peer))
+    return rows
 
 
-def show_peer(name: str, found: dict[str, Any] | str) -> None:
-    if isinstance(found, str):
-        print(found)
-        return
-    rows = {"full": found} if "cpu_s" in found else found
-    for what, cost in rows.items():
-        if isinstance(cost, dict):
-            print(f"  {name}, {what:<20} {cost['cpu_s']:>7.2f} CPU s  {cost['peak_mb']:>6.0f} MB")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
+    parser.add_argument("--rounds", type=int, default=2, help="how often everything is indexed")
     add_places(parser)
-    chosen = parser.parse_args()
-    for name, version in VERSIONS.items():
-        if not (chosen.repos / name).is_dir():
-            sys.exit(
-                f"{chosen.repos / name} is missing. Fetch it, or name --repos:\n  git clone "
-                f"--depth 1 -b {version} https://github.com/django/django {chosen.repos / name}"
-            )
-    with tempfile.TemporaryDirectory() as ours, tempfile.TemporaryDirectory() as theirs:
-        print(f"Django {VERSIONS[BEFORE]}, then {VERSIONS[AFTER]}")
-        found = measure_ourselves(chosen.repos, Path(ours))
-        ctags = measure_ctags(chosen.repos / BEFORE, Path(theirs))
-        show_peer("ctags", ctags)
-        semble = measure_semble(chosen.repos, Path(theirs), chosen.semble)
-        show_peer("semble" if isinstance(semble, str) else semble.pop("label"), semble)
-    kept = bars(found, semble)
-    print(*kept, sep="\n")
-    peers = {"ctags": ctags, "semble": semble}
-    results = {"ragforge": found, "peers": peers, "bars": [asdict(bar) for bar in kept]}
-    print(f"saved to {save('ingest', results)}")
+    chosen = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="ragforge-ingest-") as folder:
+        work = Path(folder)
+        trees = [work / "ours" / "django", work / "theirs" / "django"]
+        for tree in trees:
+            copy_project(chosen.django, tree)
+        peer = find_semble(chosen.semble, work / "semble", trees[0])
+        semble = peer if isinstance(peer, Semble) else None
+        if semble is None:
+            print(peer)
+        contest = Contest(Program(work / "home", trees[0]), trees, semble)
+        contest.program.work.mkdir()
+        write_bytecode(contest.program, work / "warm")
+        contest.measure("full", chosen.rounds, lambda *_: contest.empty())
+        results: dict[str, Any] = {
+            "store_mb": round(contest.program.store.stat().st_size / 1e6, 1),
+            "source_mb": megabytes(chosen.django),
+        }
+        if semble is not None:
+            results["semble_mb"] = megabytes(semble.cache)
+        contest.measure("no change", TRIES)
+        contest.measure("one file", TRIES, lambda tree, n: grow(tree, MUCH_IMPORTED, n))
+        contest.measure("one leaf", 2, lambda tree, n: grow(tree, SELDOM_IMPORTED, n))
+        searches = [contest.program("search", QUESTION, "--json") for _ in range(TRIES)]
+        require(json.loads(searches[0].output)["hits"], "The command `search` finds nothing.")
+        results["search"] = min(searches, key=lambda cost: cost.cpu).as_json()
+        results["query"] = asyncio.run(measure_queries(contest.program, semble))
+        contest.measure("a switch of branches", 1, lambda tree, _: grow_every_tenth(tree))
+        results["ctags"] = measure_ctags(trees[0], work)
+    for name, (ours, theirs) in contest.found.items():
+        results[name] = {"ragforge": ours.as_json()}
+        if semble is not None:
+            results[name] |= {semble.label: theirs.as_json()}
+    save("ingest", results, make_rows(contest, results))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """Is it found in any language? MRR of the same questions in six languages.
 
-    python -m benchmarks.languages [--repos FOLDER] [--data FOLDER]
+    python -m benchmarks.languages [--repos FOLDER] [--data FOLDER] [--django FOLDER]
 
 Code: 40 questions about three repositories, with the files that answer them
 (`questions/code.json`); a question's reciprocal rank is that of the first hit in one of them.
 Every third question was used to choose; the others were kept for the check. Later came 25
-questions about Django (`questions/django.json`), where it is checked out as for `ingest`.
+questions about Django (`questions/django.json`), where `--django` names a checkout.
 In Spanish, Chinese and Japanese they were written before the lexicons of these languages.
 Memory: 24 turns of work on a project, each in English, French and German, and a question about
 each (`questions/memory.json`): all turns in one language, asked in each language.
@@ -23,19 +23,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from benchmarks.code_search import Place, open_brain
-from benchmarks.ingest import BEFORE
-from benchmarks.measure import save
+from benchmarks.code_search import Place
+from benchmarks.measure import make_parser, require, save
+from benchmarks.opening import open_code, open_file
 from benchmarks.peers import Repository, Target, add_places, check_out, repositories
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
-from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.words.tokenise import WORDS
 
 QUESTIONS = Path(__file__).parent / "questions"
 LANGUAGES = ("english", "french", "german")
@@ -64,11 +61,8 @@ def load(name: str) -> list[Asked]:
 
 async def rank_code(root: Path, file: Path, questions: Sequence[Asked]) -> Ranks:
     """Ingest a repository and ask every question about it in every language."""
-    store = await open_sqlite(file, WORDS, REDACTOR)
-    try:
-        brain = open_brain(store, root, BundledEmbedder())
-        await brain.ingest()
-        found: Ranks = {language: [] for language in OF_CODE}
+    found: Ranks = {language: [] for language in OF_CODE}
+    async with open_code(file, root, BundledEmbedder()) as brain:
         for question in questions:
             targets = [Target(path) for path in question.files]
             for language in OF_CODE:
@@ -76,16 +70,13 @@ async def rank_code(root: Path, file: Path, questions: Sequence[Asked]) -> Ranks
                 places = [Place(h.scope.file, h.scope.start_line, h.scope.end_line) for h in hits]
                 answers = [any(place.answers(target) for target in targets) for place in places]
                 found[language].append(reciprocal(answers))
-        return found
-    finally:
-        await store.close()
+    return found
 
 
 async def rank_memory(turns: Sequence[Mapping[str, Any]], spoken: str, file: Path) -> Ranks:
     """Store all turns in one language and ask about each of them in every language."""
-    store = await open_sqlite(file, WORDS, REDACTOR)
     embedder = BundledEmbedder()
-    try:
+    async with open_file(file) as store:
         for number, turn in enumerate(turns):
             place = f"session-{number // 5}"
             if number % 5 == 0:
@@ -104,8 +95,6 @@ async def rank_memory(turns: Sequence[Mapping[str, Any]], spoken: str, file: Pat
                 answers = [hit.type == "turn" and hit.turn.uuid == str(number) for hit in hits]
                 found[language].append(reciprocal(answers))
         return found
-    finally:
-        await store.close()
 
 
 def reciprocal(answers: Sequence[bool]) -> float:
@@ -142,24 +131,34 @@ async def run(chosen: argparse.Namespace, repos: Sequence[Repository], work: Pat
         root = chosen.repos / repo.name / repo.root
         for language, found in (await rank_code(root, work / repo.name, about)).items():
             ranks[language] += found
+    for language, some in ranks.items():
+        require(any(some), f"No question in {language} finds its code.")
     results: dict[str, Any] = {"code": summary(ranks)}
     show("code, MRR", results["code"])
-    if (django := chosen.repos / BEFORE).is_dir():
-        found = await rank_code(django, work / BEFORE, load("django"))
+    if chosen.django.is_dir():
+        found = await rank_code(chosen.django, work / "django.db", load("django"))
         results["Django"] = {language: {"all": mean(found[language])} for language in OF_CODE}
         print("\nDjango, MRR", {language: mean(found[language]) for language in OF_CODE})
     turns = json.loads((QUESTIONS / "memory.json").read_text("utf-8"))
     for spoken in LANGUAGES:
-        results[f"memory in {spoken}"] = summary(await rank_memory(turns, spoken, work / spoken))
+        recalled = await rank_memory(turns, spoken, work / spoken)
+        require(
+            all(map(any, recalled.values())), f"No turn in {spoken} is recalled in some language."
+        )
+        results[f"memory in {spoken}"] = summary(recalled)
         show(f"memory in {spoken}, MRR", results[f"memory in {spoken}"])
-    print(f"saved to {save('languages', results)}")
+    save("languages", results)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
+    parser.add_argument("--only", default="", help="names of repositories, with commas")
     add_places(parser)
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     wanted = list(dict.fromkeys(question.repository for question in load("code")))
+    if chosen.only:
+        wanted = [name for name in wanted if name in chosen.only.split(",")]
+        require(wanted, f"There are no questions about {chosen.only}.")
     repos = {repo.name: repo for repo in repositories(chosen.data) if repo.name in wanted}
     check_out(chosen.repos, list(repos.values()))
     with tempfile.TemporaryDirectory() as work:

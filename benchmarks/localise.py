@@ -34,18 +34,16 @@ from benchmarks.code_search import (
     Search,
     note_on,
     one_a_file,
-    open_brain,
     raw_bm25,
     through,
 )
 from benchmarks.issues import DEVELOPMENT, Checkout, Function, Issue, read_issues
-from benchmarks.measure import save
+from benchmarks.measure import make_parser, require, save
+from benchmarks.opening import open_code
 from benchmarks.peers import PROJECT, Semble, add_places, find_semble
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite import code_graph
-from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.words.tokenise import MAX_QUERY_WORDS, WORDS
+from ragforge.search.words.tokenise import MAX_QUERY_WORDS
 
 HITS = 10
 ENOUGH_FOR_FILES = 100
@@ -108,11 +106,8 @@ async def prepare(issues: Sequence[Issue], checkout: Checkout, stores: Path) -> 
             continue
         start = time.process_time()
         checkout.switch_to(issue.commit)
-        store = await open_sqlite(growing, WORDS, REDACTOR)
-        try:
-            report, _ = await open_brain(store, checkout.tree, embedder).ingest()
-        finally:
-            await store.close()
+        async with open_code(growing, checkout.tree, embedder, ingest=False) as brain:
+            report, _ = await brain.ingest()
         shutil.copyfile(growing, kept.with_suffix(".part"))
         kept.with_suffix(".part").rename(kept)
         spent = time.process_time() - start
@@ -124,20 +119,18 @@ async def ask(issue: Issue, search: Search) -> Score:
     start = time.process_time()
     hits = await search(issue.text, HITS)
     cpu = time.process_time() - start
+    require(hits, f"{issue.id} has no hits: its store is of other code.")
     return score(issue, hits, await search(issue.text, ENOUGH_FOR_FILES), cpu, lies_within)
 
 
 async def measure(
     issue: Issue, checkout: Checkout, stores: Path, embedder: BundledEmbedder
 ) -> dict[str, Score]:
-    store = await open_sqlite(stores / f"{issue.id}.db", WORDS, REDACTOR)
-    try:
-        brain = open_brain(store, checkout.tree, embedder)
+    file = stores / f"{issue.id}.db"
+    async with open_code(file, checkout.tree, embedder, ingest=False) as brain:
         ranked = await ask(issue, through(brain))
         with patch.object(code_graph, "MANY_WORDS", MAX_QUERY_WORDS):  # all of them, no choice
             return {FULL: ranked, BM25: await ask(issue, raw_bm25(brain))}
-    finally:
-        await store.close()
 
 
 def ask_semble(issue: Issue, checkout: Checkout, semble: Semble) -> Score:
@@ -207,11 +200,12 @@ async def run(chosen: argparse.Namespace) -> None:
                 found[peer.label] = ask_semble(issue, checkouts[name], peer)
             for way, one in found.items():
                 scores[way].append(one)
+    require(scores, f"{stores} has no store of these issues: make them with --prepare.")
     results = {way: split(some) for way, some in scores.items()}
     show(results)
     note = peer if isinstance(peer, str) else note_on(peer)
     print(note)
-    print(f"saved to {save('localise', {'ways': results, 'notes': [note]})}")
+    save("localise", {"ways": results, "notes": [note]})
 
 
 def split(scores: Sequence[Score]) -> dict[str, dict[str, Any]]:
@@ -223,8 +217,8 @@ def split(scores: Sequence[Score]) -> dict[str, dict[str, Any]]:
     return parts | {"all": summarise(scores)}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     folder = PROJECT.parent / ".bench" / "localise"
     parser.add_argument("--only", default="", help="names of repositories, with commas")
     parser.add_argument("--every", nargs="*", default=[], metavar="NAME=N", help="every n-th issue")
@@ -234,7 +228,7 @@ def main() -> None:
     parser.add_argument("--mirrors", type=Path, default=PROJECT.parent / ".mirror")
     parser.add_argument("--work", type=Path, default=folder)
     add_places(parser)
-    asyncio.run(run(parser.parse_args()))
+    asyncio.run(run(parser.parse_args(arguments)))
 
 
 if __name__ == "__main__":

@@ -14,22 +14,22 @@ of it, and the median of the ten counts.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import random
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.measure import save
+from benchmarks.measure import Row, make_parser, require, save
 from ragforge import App, load_settings, open_app
-from ragforge.domain.chat import AssistantMessage, ChatRequest, Reply, StreamEvent, Usage
+from ragforge.domain.chat import ChatRequest
 from ragforge.domain.conversations import Message
 from ragforge.domain.text import Json
 from ragforge.llm.ask import ChatClient
+from tests.fakes.scripted_model import ScriptedModel
 
 BUCKET = 50
 GROUP = 5
@@ -38,30 +38,18 @@ WARM = 20
 """How many turns are asked before those that are measured."""
 FIRST_MARKS = (70, 120, 250, 500)
 WORDS = 5_000
+MAX_RATIO = 1.3
+"""Of what a turn costs at the end, to what it cost at the start."""
 ANSWER_WORDS = 60
 
 
-class InstantModel:
-    """Answers every question at once with some words."""
+def make_model(chance: random.Random) -> ScriptedModel:
+    """Return a model that answers every question at once with some words."""
 
-    name = "instant:model"
-    calls_tools = True
+    def answer(request: ChatRequest) -> str:
+        return speak(chance, ANSWER_WORDS) if request.tools else '{"title": "A title"}'
 
-    def __init__(self, chance: random.Random) -> None:
-        self._chance = chance
-
-    async def prepare(self) -> None:
-        """Do nothing: there is nothing to load."""
-
-    async def reply(self, request: ChatRequest) -> Reply:
-        text = speak(self._chance, ANSWER_WORDS) if request.tools else '{"title": "A title"}'
-        return Reply(AssistantMessage(text), Usage(1, 1, 1))
-
-    async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
-        yield await self.reply(request)
-
-    async def close(self) -> None:
-        """Do nothing: nothing was opened."""
+    return ScriptedModel(answer)
 
 
 def speak(chance: random.Random, count: int) -> str:
@@ -97,7 +85,9 @@ async def store_turns(
         await app.jobs.wait(600)
 
 
-async def measure(turns: int, every: int, ask_all: bool) -> dict[int, dict[str, float]]:
+async def measure(
+    turns: int, every: int, bucket: int, ask_all: bool
+) -> dict[int, dict[str, float]]:
     """Return what a turn costs, by the number of turns before: CPU, and in units of fixed work."""
     chance = random.Random(16)
     found: dict[int, dict[str, float]] = {}
@@ -113,23 +103,24 @@ async def measure(turns: int, every: int, ask_all: bool) -> dict[int, dict[str, 
         }
         settings = load_settings(project, environ=environ).settings
         async with open_app(settings, project) as opened:
-            app = replace(opened, chat=ChatClient(InstantModel(chance)))
+            app = replace(opened, chat=ChatClient(make_model(chance)))
             session = await app.sessions.create()
 
             async def ask() -> Json:
                 answer = await app.ask(f"How does {speak(chance, 8)} work?", session.uuid)
+                require(answer.content and answer.problem is None, f"No answer: {answer.problem}")
                 return replace(answer.receipt, layout=None).to_json()
 
             done, receipt = 0, None
             for mark in (mark for mark in marks if mark <= turns):
-                ahead = mark - done - BUCKET
+                ahead = mark - done - bucket
                 if not ask_all and (stored := ahead - WARM) > 0:
                     await store_turns(app, session.uuid, chance, stored, receipt)
                     ahead = WARM
                 for _ in range(ahead):
                     await ask()
                 costs: list[tuple[float, float]] = []
-                for _ in range(BUCKET // GROUP):
+                for _ in range(bucket // GROUP):
                     fixed = time_fixed_work()
                     begun = time.process_time()
                     for _ in range(GROUP):
@@ -141,20 +132,23 @@ async def measure(turns: int, every: int, ask_all: bool) -> dict[int, dict[str, 
                 found[mark] = {"cpu_ms": cpu, "fixed_works": works, "least_fixed_works": cheapest}
                 done = mark
                 line = f"{cpu:.0f} ms, {works:.2f} fixed works (at least {cheapest:.2f})"
-                print(f"turns {mark - BUCKET}-{mark}: {line}", flush=True)
+                print(f"turns {mark - bucket}-{mark}: {line}", flush=True)
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--turns", type=int, default=10_000)
     parser.add_argument("--every", type=int, default=1_000)
+    parser.add_argument("--bucket", type=int, default=BUCKET, help="turns that are measured")
     parser.add_argument("--ask-all", action="store_true")
-    given = parser.parse_args()
-    found = asyncio.run(measure(given.turns, given.every, given.ask_all))
+    given = parser.parse_args(arguments)
+    found = asyncio.run(measure(given.turns, given.every, given.bucket, given.ask_all))
+    require(len(found) > 1, f"{given.turns} turns have fewer than two marks ({FIRST_MARKS}).")
     first, *_, last = (each["fixed_works"] for each in found.values())
-    print(f"the last costs {last / first:.2f} of the first")
-    save("long_session", found)
+    peer = f"{min(found)} turns: {found[min(found)]['cpu_ms']:.0f} CPU ms"
+    work = f"a turn after {max(found):,} others"
+    save("long-session", found, [Row(work, round(last / first, 2), "× the first", MAX_RATIO, peer)])
 
 
 if __name__ == "__main__":

@@ -9,10 +9,8 @@ work on the machine does not matter. Then many servers are asked at once on one 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -23,7 +21,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks.measure import save
+from benchmarks.measure import Row, clean_environ, make_parser, require, save
 from benchmarks.memory_scale import Talker
 from ragforge.app.opening import open_app
 from ragforge.config.layers import load_settings
@@ -90,9 +88,10 @@ async def fill(environ: dict[str, str], root: Path, turns: int) -> None:
     settings = load_settings(root, environ=environ).settings
     talker = Talker()
     async with open_app(settings, root, work=False) as app:
-        for number in range(SESSIONS):
+        sessions = min(SESSIONS, turns)
+        for number in range(sessions):
             session = await app.sessions.create(f"Session {number}")
-            said = [one for _ in range(turns // SESSIONS) for one in talker.turn(number)]
+            said = [one for _ in range(turns // sessions) for one in talker.turn(number)]
             await app.store.timeline.append(session.uuid, said)
 
 
@@ -100,10 +99,11 @@ def measure_one(command: Sequence[str], root: Path, environ: dict[str, str]) -> 
     """Return what one server costs from start to warm calls."""
     server = Server(command, root, environ)
     server.send("tools/list")
-    assert server.receive()["result"]["tools"]
+    require(server.receive()["result"]["tools"], "A server lists no tools.")
     found = {"start_cpu_s": server.measure_cpu(), "start_mb": server.measure_megabytes()}
     before = server.measure_cpu()
-    server.recall("reading a file in pieces")
+    reply = server.recall("reading a file in pieces")
+    require(reply["result"]["content"][0]["text"], "`recall` answers nothing.")
     found["first_call_cpu_s"] = server.measure_cpu() - before
     found["open_mb"] = server.measure_megabytes()
     before = server.measure_cpu()
@@ -123,6 +123,7 @@ def measure_many(count: int, root: Path, environ: dict[str, str]) -> dict[str, f
     for server in servers:
         server.send("tools/call", name="recall", arguments={"query": "reading a file"})
     found = [server.receive()["result"].get("isError", False) for server in servers]
+    require(not any(found), f"{sum(found)} of {count} servers could not recall.")
     total = {
         "servers": count,
         "failed_calls": sum(kept) + sum(found),
@@ -138,20 +139,16 @@ def summarise(runs: list[dict[str, float]]) -> dict[str, float]:
     return {name: round(statistics.median(run[name] for run in runs), 3) for name in runs[0]}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--turns", type=int, default=2_000)
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--servers", type=int, default=20)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="ragforge-mcp-") as folder:
         root = Path(folder) / "project"
         (root / ".git").mkdir(parents=True)
-        environ = {
-            **os.environ,
-            "RAGFORGE_STORE": f"{folder}/store.db",
-            "RAGFORGE_AGENT__STATE_DIR": f"{folder}/state",
-        }
+        environ = clean_environ(Path(folder)) | {"RAGFORGE_STORE": f"{folder}/store.db"}
         asyncio.run(fill(environ, root, given.turns))
         own = summarise([measure_one(OWN, root, environ) for _ in range(given.runs)])
         minimal = (sys.executable, "-c", MINIMAL)
@@ -159,7 +156,12 @@ def main() -> None:
         many = measure_many(given.servers, root, environ)
     found = {"turns": given.turns, "ragforge": own, "official_sdk": sdk, "many": many}
     print(json.dumps(found, indent=2))
-    print(save("mcp", found))
+    rows = [
+        Row("`mcp`: start", own["start_cpu_s"], "CPU s", peer=f"SDK {sdk['start_cpu_s']}"),
+        Row("`mcp`: a warm `recall`", own["warm_call_cpu_ms"], "CPU ms"),
+        Row("`mcp`: memory", round(own["open_mb"]), "MB", peer=f"SDK {sdk['open_mb']:.0f}"),
+    ]
+    save("mcp", found, rows)
 
 
 if __name__ == "__main__":

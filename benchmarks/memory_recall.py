@@ -16,7 +16,6 @@ import asyncio
 import itertools
 import json
 import math
-import os
 import re
 import statistics
 import sys
@@ -30,11 +29,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from benchmarks.measure import save
-from benchmarks.peers import DATA, PROJECT
+from benchmarks.measure import Row, make_parser, require, save
+from benchmarks.opening import open_file
+from benchmarks.peers import add_places
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.holders import this_process
-from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain import bm25
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.hits import Match, SummaryHit, TurnHit, WordMatches
@@ -45,7 +44,6 @@ from ragforge.domain.work import finish
 from ragforge.memory.embed import embed_missing, embed_query, to_turn_model
 from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
-from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.memory.summaries.summarise import ExtractiveSummariser
@@ -396,12 +394,12 @@ def show(results: Mapping[str, dict[str, Any]]) -> None:
 async def run(chosen: argparse.Namespace, folder: Path) -> None:
     talks = load(chosen.data / "memory" / "locomo-dev.json")
     embedder = BundledEmbedder()
-    store = await open_sqlite(folder / "store.db", WORDS, REDACTOR)
-    try:
+    async with open_file(folder / "store.db") as store:
         await fill(store, talks, embedder)
         finder = MemorySearch(store, embedder)
         results = {name: summary(await ask(talks, search)) for name, search in ways(finder).items()}
         show(results)
+        require(results[FULL]["recall@10"] > 0.2, "Hardly any question finds its turn.")
         saved: dict[str, Any] = {"ways": results}
         saved["summaries"] = await condense(store, talks, embedder)
         for name, opened in (("summaries beside turns", False), ("summaries opened", True)):
@@ -411,17 +409,19 @@ async def run(chosen: argparse.Namespace, folder: Path) -> None:
         if chosen.leave_one_out:
             saved["leave one out"] = await leave_one_out(talks, finder)
             print(json.dumps(saved["leave one out"], indent=1))
-    finally:
-        await store.close()
-    print(f"saved to {save('memory-recall', saved)}")
+    recall = {name: way["recall@10"] for name, way in saved["ways"].items()}
+    plain = recall["plain BM25 with the turn before"]
+    peers = ", ".join(f"{name} {recall[name]:.3f}" for name in ("plain BM25", "vectors alone"))
+    work = f"recall of turns, {saved['ways'][FULL]['questions']} questions, recall@10"
+    peers += f", BM25 with the turn before {plain:.3f}"
+    save("memory-recall", saved, [Row(work, recall[FULL], "", plain, peers, is_minimum=True)])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    default = Path(os.environ.get(DATA, PROJECT.parent / "shared" / "data"))
-    parser.add_argument("--data", type=Path, default=default, help=f"or {DATA}")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
+    add_places(parser)
     parser.add_argument("--leave-one-out", action="store_true", help="choose the numbers again")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(run(chosen, Path(folder)))
 

@@ -1,7 +1,6 @@
 """Does a message have to do with what was said before? Questions about it against others.
 
-    python -m benchmarks.memory_relevance [--desk REPOSITORY] [--fit] [--picture FILE]
-        [--data FOLDER]
+    python -m benchmarks.memory_relevance [--desk REPOSITORY] [--fit] [--data FOLDER]
 
 Two memories in one store: LoCoMo's four long conversations in one project, and one of turns
 about code, which are the questions of the code-search set with the files that answer them. To the
@@ -11,15 +10,14 @@ belong to it; to it do not belong questions about other repositories and prompts
 Reported: which share of each kind of message gets past turns, how much of LoCoMo's evidence is
 among the first 60 hits before and after what is not relevant is left out, and what share of the
 messages that are estimated at a tenth belongs to the memory. `--fit` prints the weights of a
-logistic regression for `ragforge.search.relevance`, `--picture` draws the reliability curve
-of the messages that took no part in it.
+logistic regression for `ragforge.search.relevance`; the reliability is that of the messages that
+took no part in it.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import statistics
 import tempfile
 from collections import Counter, defaultdict
@@ -35,12 +33,12 @@ from benchmarks.desk import questions as desk_questions
 from benchmarks.desk.__main__ import CACHE, CUT_OFFS, PROMPTS, make_end, prepare
 from benchmarks.desk.replay import plan
 from benchmarks.desk.silence import read_prompts
-from benchmarks.measure import save
+from benchmarks.measure import make_parser, require, save
 from benchmarks.memory_recall import Talk, fill, load
-from benchmarks.peers import DATA, PROJECT, Repository, repositories
+from benchmarks.opening import open_file
+from benchmarks.peers import Repository, add_places, repositories
 from benchmarks.relevance import written
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.hits import MIN_RELEVANCE, WordMatches
 from ragforge.domain.schema import CONVERSATION
@@ -48,7 +46,6 @@ from ragforge.memory.embed import embed_missing
 from ragforge.memory.search import combined
 from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
-from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.memory_relevance import (
     asks_about_past,
@@ -59,7 +56,6 @@ from ragforge.search.memory_relevance import (
 from ragforge.search.question.message_kinds import needs_nothing
 from ragforge.search.question.wording import Wording
 from ragforge.search.relevance import Evidence
-from ragforge.search.words.tokenise import WORDS
 
 HITS = 60
 PEOPLE, CODE = "/people", "/code"
@@ -205,35 +201,6 @@ def judge_unseen(asked: Sequence[Asked]) -> list[Judged]:
     ]
 
 
-def draw(curve: Sequence[tuple[float, float, int]], file: Path) -> None:
-    """Draw a reliability curve: estimates to the right, what is true of them upwards."""
-    size, edge = 360, 46
-    places = [(edge + x * size, edge + (1 - y) * size, count) for x, y, count in curve]
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in places)
-    dots = "".join(
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#0a6"/>'
-        f'<text x="{x + 7:.1f}" y="{y + 14:.1f}">{count}</text>'
-        for x, y, count in places
-    )
-    ticks = "".join(
-        f'<text x="{edge + at * size:.0f}" y="{edge + size + 16}" text-anchor="middle">{at}</text>'
-        f'<text x="{edge - 8}" y="{edge + (1 - at) * size + 4:.0f}" text-anchor="end">{at}</text>'
-        for at in (0, 0.25, 0.5, 0.75, 1)
-    )
-    whole, far = size + 2 * edge, edge + size
-    file.write_text(
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole} {whole}" '
-        f'font-family="sans-serif" font-size="11"><rect width="{whole}" height="{whole}" '
-        f'fill="#fff"/><rect x="{edge}" y="{edge}" width="{size}" height="{size}" fill="none" '
-        f'stroke="#999"/><path d="M{edge} {far}L{far} {edge}" stroke="#bbb" '
-        f'stroke-dasharray="4"/><polyline points="{line}" fill="none" stroke="#0a6" '
-        f'stroke-width="2"/>{dots}{ticks}<text x="{whole / 2}" y="{whole - 8}" '
-        f'text-anchor="middle">estimated probability</text><text x="{whole / 2}" y="24" '
-        f'text-anchor="middle">share that belongs to the memory (dots: messages)</text></svg>\n',
-        "utf-8",
-    )
-
-
 def report(asked: Sequence[Asked]) -> dict[str, Any]:
     kinds: dict[str, list[bool]] = defaultdict(list)
     for one in asked:
@@ -254,39 +221,33 @@ def report(asked: Sequence[Asked]) -> dict[str, Any]:
 async def run(chosen: argparse.Namespace, folder: Path) -> None:
     talks, repos = load(chosen.data / "memory" / "locomo-dev.json"), repositories(chosen.data)
     embedder = BundledEmbedder()
-    store = await open_sqlite(folder / "store.db", WORDS, REDACTOR)
-    try:
+    async with open_file(folder / "store.db") as store:
         with patch.object(memory_recall, "project_of", lambda _: PEOPLE):
             await fill(store, talks, embedder)
         await fill_with_code(store, repos, embedder)
         finder = MemorySearch(store, embedder)
         asked = [await ask(finder, *message) for message in messages(talks, repos)]
-    finally:
-        await store.close()
     if chosen.desk is not None:
         asked += await ask_desk(chosen.desk, repos)
+    require(any(one.recall for one in asked), "No question finds what was said.")
     results = report(asked)
     results["reliability"] = curve = measure_reliability(judge_unseen(asked))
     for estimate, share, count in curve:
         print(f"estimated {estimate:.2f}: {share:.2f} of {count}")
-    if chosen.picture is not None:
-        draw(curve, chosen.picture)
     if chosen.fit:
         judged = judge(asked)
         by_words = [one._replace(evidence=one.evidence[1:]) for one in judged]
         results["weights"] = {"with vectors": fit(judged), "words alone": fit(by_words)}
         print(results["weights"])
-    print(f"saved to {save('memory-relevance', results)}")
+    save("memory-relevance", results)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    default = Path(os.environ.get(DATA, PROJECT.parent / "shared" / "data"))
-    parser.add_argument("--data", type=Path, default=default, help=f"or {DATA}")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
+    add_places(parser)
     parser.add_argument("--desk", type=Path, metavar="REPOSITORY")
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="an SVG file")
     parser.add_argument("--fit", action="store_true", help="print new weights")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(run(chosen, Path(folder)))
 

@@ -13,18 +13,26 @@ baseline in the same run: numpy's product of as many vectors with a query.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import random
-import statistics
 import sysconfig
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import megabytes, peak_memory_mb, save
+from benchmarks.measure import (
+    Row,
+    cpu_ms,
+    make_parser,
+    megabytes,
+    peak_memory_mb,
+    require,
+    save,
+)
 from ragforge.adapters.arrays import np
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
@@ -40,10 +48,12 @@ from ragforge.search.words.tokenise import WORDS
 PROJECTS = 10
 TURNS_A_CONVERSATION = 100
 STRETCH = 4_000  # words of the sources that one conversation is about
-QUERIES = 200
+QUERIES = 60
 QUERY_WORDS = 9
 RESULTS = 10
 STORED = 100
+BARS = {10_000: (12.0, None), 100_000: (25.0, None), 1_000_000: (80.0, 400.0)}
+"""Milliseconds of a search and megabytes of memory, by the number of turns."""
 FILTERS = {
     "everything": MemoryFilter(),
     "a project": MemoryFilter(project_ids=["/project-3"]),
@@ -91,29 +101,6 @@ async def fill(store: Store, turns: int, talker: Talker, embedder: BundledEmbedd
         await embed_turns(store, embedder, ids)
 
 
-async def cpu_ms(
-    work: Callable[[int], Awaitable[object]], runs: int, tries: int = 3
-) -> dict[str, float]:
-    """Return percentiles of the CPU time of runs, each the best of some tries.
-
-    The first run warms up. On a shared machine the same work takes up to twice as long.
-    """
-    await work(0)
-    spent = []
-    for number in range(runs):
-        each = []
-        for _ in range(tries):
-            start = time.process_time()
-            await work(number)
-            each.append((time.process_time() - start) * 1000)
-        spent.append(min(each))
-    spent.sort()
-    return {
-        "p50": round(statistics.median(spent), 2),
-        "p95": round(spent[int(0.95 * (runs - 1))], 2),
-    }
-
-
 async def store_one(
     store: Store, talker: Talker, embedder: BundledEmbedder
 ) -> dict[str, dict[str, float]]:
@@ -128,11 +115,14 @@ async def store_one(
     return await cpu_ms(turn, STORED, tries=1)
 
 
-async def measure(store: Store, turns: int) -> dict[str, Any]:
-    talker, embedder = Talker(), BundledEmbedder()
-    await fill(store, turns, talker, embedder)
-    recall = MemorySearch(store, embedder)
-    queries = [talker.query() for _ in range(QUERIES)]
+async def measure(store: Store, queries: Sequence[str]) -> dict[str, Any]:
+    """Search a filled store; the memory is that of a process that has done nothing else."""
+    recall = MemorySearch(store, BundledEmbedder())
+    answered = 0
+    for query in queries:
+        hits = await search_conversation_history(recall, query, MemoryFilter(), max_results=RESULTS)
+        answered += bool(hits)
+    require(answered > 0.9 * len(queries), f"{answered} of {len(queries)} queries have hits.")
     found: dict[str, Any] = {}
     for name, where in FILTERS.items():
 
@@ -145,15 +135,23 @@ async def measure(store: Store, turns: int) -> dict[str, Any]:
             )
 
         found[name] = {
-            "all": await cpu_ms(search, QUERIES),
-            "words alone": await cpu_ms(by_words, QUERIES),
+            "all": await cpu_ms(search, len(queries)),
+            "words alone": await cpu_ms(by_words, len(queries)),
         }
+    return {"recall_cpu_ms": found, "peak_memory_mb": round(peak_memory_mb())}
+
+
+async def prepare(store: Store, turns: int, queries: int) -> dict[str, Any]:
+    """Fill a store; return what one more turn costs, the floor, and queries."""
+    talker, embedder = Talker(), BundledEmbedder()
+    start = time.process_time()
+    await fill(store, turns, talker, embedder)
     return {
         "turns": turns,
-        "recall_cpu_ms": found,
-        "floor_cpu_ms": await floor(turns),
+        "fill_cpu_s": round(time.process_time() - start, 1),
         "store_one_cpu_ms": await store_one(store, talker, embedder),
-        "peak_memory_mb": round(peak_memory_mb()),
+        "floor_cpu_ms": await floor(turns),
+        "queries": [talker.query() for _ in range(queries)],
     }
 
 
@@ -167,43 +165,39 @@ async def floor(turns: int) -> dict[str, float]:
     return await cpu_ms(product, 20)
 
 
-async def on_sqlite(folder: str, turns: int) -> dict[str, Any]:
-    store = await open_sqlite(Path(folder) / "store.db", WORDS, REDACTOR)
-    result = await measure(store, turns)
-    await store.close()
-    return {"engine": "sqlite", **result, "file_mb": megabytes(Path(folder))}
-
-
-async def on_neo4j(url: str, turns: int) -> dict[str, Any]:
-    from ragforge.adapters.stores.neo4j.store import open_neo4j
-
-    store = await open_neo4j(url, WORDS, REDACTOR)
-    start = time.perf_counter()
-    result = await measure(store, turns)
-    await store.close()
-    return {"engine": "neo4j", **result, "seconds": round(time.perf_counter() - start)}
-
-
-def in_separate_process(engine: str, place: str, turns: int) -> dict[str, Any]:
-    """Measure in a fresh process, so that peak memory is only of this measurement."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(_run, engine, place, turns).result()
-
-
-def _run(engine: str, place: str, turns: int) -> dict[str, Any]:
-    return asyncio.run((on_sqlite if engine == "sqlite" else on_neo4j)(place, turns))
-
-
-def measure_in(folder: Path, engine: str, turns: int) -> dict[str, Any]:
+async def work_on(engine: str, place: str, work: Callable[..., Any], *given: Any) -> Any:
     if engine == "sqlite":
-        return in_separate_process(engine, str(folder), turns)
+        store = await open_sqlite(Path(place) / "store.db", WORDS, REDACTOR)
+    else:
+        from ragforge.adapters.stores.neo4j.store import open_neo4j
+
+        store = await open_neo4j(place, WORDS, REDACTOR)
+    try:
+        return await work(store, *given)
+    finally:
+        await store.close()
+
+
+def _run(*given: Any) -> Any:
+    return asyncio.run(work_on(*given))
+
+
+def measure_place(engine: str, place: str, turns: int, queries: int) -> dict[str, Any]:
+    """Fill and measure in a fresh process each, so that memory is only that of searching."""
+    with ProcessPoolExecutor(2, get_context("spawn"), max_tasks_per_child=1) as pool:
+        made = pool.submit(_run, engine, place, prepare, turns, queries).result()
+        found = pool.submit(_run, engine, place, measure, made.pop("queries")).result()
+    return {"engine": engine, **made, **found}
+
+
+def measure_in(folder: Path, engine: str, turns: int, queries: int) -> dict[str, Any]:
+    if engine == "sqlite":
+        result = measure_place(engine, str(folder), turns, queries)
+        return {**result, "file_mb": megabytes(folder)}
     from scripts.neo4j_server import Neo4jServer
 
     with Neo4jServer(folder) as server:
-        result = in_separate_process(engine, server.url, turns)
+        result = measure_place(engine, server.url, turns, queries)
     return {**result, "file_mb": megabytes(folder / "data" / "databases")}
 
 
@@ -219,22 +213,38 @@ def show(result: dict[str, Any]) -> None:
         print(f"    {name:<15} {cells}", flush=True)
 
 
-def run(engine: str, sizes: Sequence[int]) -> None:
+def make_rows(results: Sequence[dict[str, Any]]) -> list[Row]:
+    """Return the rows of the page: a search in the memory of everything, and what it takes."""
+    rows = []
+    for result in results:
+        spent = result["recall_cpu_ms"]["everything"]
+        words, floor_ms = spent["words alone"]["p50"], result["floor_cpu_ms"]["p50"]
+        work = f"memory search, {result['turns']:,} turns"
+        peer = f"numpy {floor_ms} ms, only words {words} ms, p95 {spent['all']['p95']} ms"
+        limit, memory = BARS.get(result["turns"], (None, None))
+        rows.append(Row(f"{work}, p50", spent["all"]["p50"], "CPU ms", limit, peer))
+        file = f"file {result['file_mb']} MB"
+        rows.append(Row(f"{work}: memory", result["peak_memory_mb"], "MB", memory, file))
+    return rows
+
+
+def run(engine: str, sizes: Sequence[int], queries: int) -> None:
     results = []
     for turns in sizes:
         with tempfile.TemporaryDirectory() as folder:
-            results.append(measure_in(Path(folder), engine, turns))
+            results.append(measure_in(Path(folder), engine, turns, queries))
         show(results[-1])
-    print(f"saved to {save(f'memory-scale-{engine}', results)}")
+    save(f"memory-scale-{engine}", results, make_rows(results))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--engines", default="sqlite", help="sqlite,neo4j: a server takes its time")
     parser.add_argument("--turns", default="1000,10000,100000")
-    chosen = parser.parse_args()
+    parser.add_argument("--queries", type=int, default=QUERIES)
+    chosen = parser.parse_args(arguments)
     for engine in chosen.engines.split(","):
-        run(engine, [int(turns) for turns in chosen.turns.split(",")])
+        run(engine, [int(turns) for turns in chosen.turns.split(",")], chosen.queries)
 
 
 if __name__ == "__main__":

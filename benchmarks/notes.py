@@ -11,7 +11,6 @@ logistic regression for `ragforge.search.relevance`.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import tempfile
@@ -24,19 +23,17 @@ from benchmarks import calibration
 from benchmarks.calibration import Judged
 from benchmarks.desk.questions import FILE as DESK
 from benchmarks.desk.silence import read_prompts
-from benchmarks.measure import save
+from benchmarks.measure import Row, make_parser, require, save
+from benchmarks.opening import open_file
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.domain.notes import NoteFilter
 from ragforge.domain.projects import ProjectPlace
 from ragforge.memory import notes
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.notes import Notebook
-from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.question.message_kinds import needs_nothing
 from ragforge.search.relevance import Evidence, RelevantKind, estimate
-from ragforge.search.words.tokenise import WORDS
 
 FILE = DESK.with_name("notes.jsonl")
 PLACE = ProjectPlace(("/project",), "/project")
@@ -70,15 +67,12 @@ async def ask_all(folder: Path) -> list[Asked]:
     messages += [(one.kind, one.prompt, "") for one in read_prompts()]
     messages += [(ELSEWHERE, text, "") for text in elsewhere]
     embedder = BundledEmbedder()
-    store = await open_sqlite(folder / "store.db", WORDS, REDACTOR)
-    try:
+    async with open_file(folder / "store.db") as store:
         book = Notebook(store, embedder)
         for row in rows:
             await book.remember(row["note"], PLACE)
         await embed_missing(store, embedder)
         return [await ask(book, *message) for message in messages]
-    finally:
-        await store.close()
 
 
 async def ask(book: Notebook, kind: str, text: str, note: str) -> Asked:
@@ -112,16 +106,18 @@ def report(asked: Sequence[Asked]) -> dict[str, Any]:
     return results
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--fit", action="store_true")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         asked = asyncio.run(ask_all(Path(folder)))
     results = report(asked)
+    require(results["own note first"], "No message gets its note.")
     if chosen.fit:
         print(f"weights: {calibration.fit([one.judged for one in asked if one.estimate])}")
-    print(f"saved to {save('notes', results)}")
+    first, count = results["own note first"], sum(one.kind == OWN for one in asked)
+    save("notes", results, [Row("messages that get their note first", first, f"of {count}")])
 
 
 if __name__ == "__main__":

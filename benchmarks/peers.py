@@ -29,6 +29,7 @@ from typing import Any, TypeAlias
 PROJECT = Path(__file__).resolve().parent.parent
 REPOS = "RAGFORGE_BENCH_REPOS"
 DATA = "RAGFORGE_BENCH_DATA"
+DJANGO = "RAGFORGE_BENCH_DJANGO"
 SEMBLE = "RAGFORGE_BENCH_SEMBLE"
 STAND_IN_ROWS = 62_500  # semble's model has 16 million numbers, 256 a token
 STAND_IN_DIMENSION = 256
@@ -72,6 +73,13 @@ def add_places(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         default=_place(REPOS, PROJECT.parent / ".bench" / "repos"),
         help=f"checked out repositories, one folder each (or {REPOS})",
+    )
+    parser.add_argument(
+        "--django",
+        type=Path,
+        metavar="FOLDER",
+        default=_place(DJANGO, PROJECT.parent / ".bench" / "repos" / "django"),
+        help=f"a checkout of Django, the large project (or {DJANGO})",
     )
     parser.add_argument(
         "--data",
@@ -126,6 +134,16 @@ def _target(entry: str | dict[str, Any]) -> Target:
     return Target(entry["path"], (entry["start_line"], entry["end_line"]))
 
 
+def choose_repositories(chosen: argparse.Namespace) -> list[Repository]:
+    """Return the repositories that `--only` names, or all. Exits if one is not there."""
+    names = set(filter(None, chosen.only.split(",")))
+    repos = [repo for repo in repositories(chosen.data) if not names or repo.name in names]
+    if not repos:
+        sys.exit(f"{chosen.data} has no repository named {chosen.only}.")
+    check_out(chosen.repos, repos)
+    return repos
+
+
 def check_out(repos: Path, wanted: Sequence[Repository]) -> None:
     """Exit with the commands that fetch what is missing, if anything is."""
     missing = [
@@ -151,11 +169,16 @@ class Semble:
         return "semble" if self.model is None else "semble without its model"
 
     @property
+    def cache(self) -> Path:
+        """Where its indexes are."""
+        return self.work / "cache"
+
+    @property
     def command(self) -> str:
         return str(self.python.parent / "semble")
 
     def environment(self, **more: str) -> dict[str, str]:
-        given = {"SEMBLE_CACHE_LOCATION": str(self.work / "cache"), **more}
+        given = {"SEMBLE_CACHE_LOCATION": str(self.cache), **more}
         if self.model is not None:
             given |= {"SEMBLE_MODEL_NAME": self.model, "HF_HUB_OFFLINE": "1"}
         return {**os.environ, **given}

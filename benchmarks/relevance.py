@@ -16,7 +16,6 @@ estimated at a tenth is about it.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import random
@@ -31,11 +30,11 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.calibration import Judged, fit, measure_reliability
-from benchmarks.context import DJANGO, open_on
 from benchmarks.desk import questions as desk_questions
 from benchmarks.desk.__main__ import CACHE, make_end, prepare
 from benchmarks.desk.silence import read_prompts
-from benchmarks.measure import save
+from benchmarks.measure import make_parser, require, save
+from benchmarks.opening import open_project
 from benchmarks.peers import Repository, add_places, check_out, repositories
 from ragforge.app import App
 from ragforge.brain.search import code
@@ -114,7 +113,8 @@ async def ask(app: App, kind: str, text: str, name: str) -> Asked:
 
     with patch.object(code_relevance, "gather_evidence", keep):
         hits = await app.brain.search(text, code.BY_MEANING)
-    return Asked(kind, name, text, seen[0], hits[0].relevance if hits else 0.0)
+    evidence = seen[0] if seen else Evidence()
+    return Asked(kind, name, text, evidence, hits[0].relevance if hits else 0.0)
 
 
 async def gather(
@@ -126,9 +126,7 @@ async def gather(
         root, store = folder / repo.name / repo.root, stores / f"{repo.name}.db"
         some = personal[number * LOCOMO_EACH % len(personal) :][:LOCOMO_EACH]
         others = pick_others(repos, repo.name, choice)
-        async with await open_on(root, store) as app:
-            if not await app.brain.is_ingested():
-                await app.brain.ingest()
+        async with open_project(root, store) as app:
             rows = messages(repo, some, others)
             asked += [await ask(app, kind, text, repo.name) for kind, text in rows]
         print(f"{repo.name:<22} {len(asked)}", flush=True)
@@ -197,6 +195,8 @@ def report(asked: Sequence[Asked]) -> dict[str, Any]:
             kinds[one.kind].append(passes(one))
         shares[way] = {kind: round(float(np.mean(some)), 4) for kind, some in kinds.items()}
         print(way, shares[way])
+    for way, some in shares.items():
+        require(some.get("code search", 1) > 0.5, f"Few questions about code get any, {way}.")
     shares["reliability"] = measure_reliability(judge(asked))
     print("estimated, about the code, messages:", shares["reliability"])
     by_repository: dict[str, int] = defaultdict(int)
@@ -219,18 +219,19 @@ def personal_questions(data: Path) -> list[str]:
     return [qa["question"] for talk in talks for qa in talk["qa"]]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--desk", type=Path, metavar="REPOSITORY")
     parser.add_argument("--fit", action="store_true", help="print new weights")
     parser.add_argument("--only", default="", help="names of repositories, with commas")
     parser.add_argument("--stores", type=Path, help="keep the stores here, for another run")
     add_places(parser)
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     names = set(filter(None, chosen.only.split(",")))
     repos = [repo for repo in repositories(chosen.data) if not names or repo.name in names]
-    if (chosen.repos / DJANGO).is_dir() and (not names or DJANGO in names):
-        repos.append(Repository(DJANGO, "python", "django/django", "", "", ()))
+    if chosen.django.is_dir() and (not names or "django" in names):
+        root = str(chosen.django.resolve())  # an absolute root is not below --repos
+        repos.append(Repository("django", "python", "django/django", "", root, ()))
     check_out(chosen.repos, repos)
     personal = personal_questions(chosen.data)
     with tempfile.TemporaryDirectory() as work:
@@ -241,7 +242,7 @@ def main() -> None:
     results = report(asked)
     if chosen.fit:
         results["weights"] = report_fit(asked)
-    print(f"saved to {save('relevance' if not names else 'relevance-some', results)}")
+    save("relevance" if not names else "relevance-some", results)
 
 
 if __name__ == "__main__":

@@ -19,23 +19,22 @@ is saved after every part, so that a run that is interrupted has its results so 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import save
+from benchmarks.measure import cpu_seconds, make_parser, require, save
 from benchmarks.memory_scale import Talker
 from ragforge import App
 from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
@@ -114,11 +113,11 @@ class Meter:
         await self._warm(work, warm_up)
         for number in range(runs):
             self.queries, self.texts = 0, []
-            begun, client, server = time.perf_counter(), _client_cpu(), self._server_cpu()
+            begun, client, server = time.perf_counter(), cpu_seconds(), self._server_cpu()
             compilers = self._compilers_cpu()
             await work(number)
             costs.walls.append(time.perf_counter() - begun)
-            costs.client.append(_client_cpu() - client)
+            costs.client.append(cpu_seconds() - client)
             costs.server.append(self._server_cpu() - server)
             costs.compilers.append(self._compilers_cpu() - compilers)
             costs.queries.append(self.queries)
@@ -172,11 +171,6 @@ class Meter:
 def _read_cpu(stat: str) -> float:
     fields = stat.rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
-
-
-def _client_cpu() -> float:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 class Place:
@@ -271,31 +265,37 @@ async def ingestion(place: Place, engine: str, meter: Meter) -> dict[str, Any]:
         await ingest(number)
 
     async with place.open(engine) as app:
-        return {
+        found = {
             "ingest": await meter.measure(ingest, 1, warm_up=0),
             "ingest, no change": await meter.measure(ingest, 8, WARM_RUNS),
             "ingest, one changed file": await meter.measure(change, 8, WARM_RUNS),
         }
+        require((await app.code.status()).scopes, f"Nothing was ingested on {engine}.")
+        return found
 
 
 async def searches(place: Place, engine: str, meter: Meter, runs: int) -> dict[str, Any]:
     async with place.open(engine) as app:
 
         async def context(number: int) -> None:
-            await app.build_context(QUESTIONS[number % len(QUESTIONS)])
+            built = await app.build_context(QUESTIONS[number % len(QUESTIONS)])
+            answered["context"] += bool(built.text)
 
         async def code(number: int) -> None:
-            await app.code.search(QUESTIONS[number % len(QUESTIONS)])
+            answered["code"] += bool(await app.code.search(QUESTIONS[number % len(QUESTIONS)]))
 
         async def memory(number: int) -> None:
-            await app.memory.search(talker.query())
+            answered["memory"] += bool(await app.memory.search(talker.query()))
 
-        talker = Talker()
-        return {
+        talker, answered = Talker(), Counter[str]()
+        found = {
             "context": await meter.measure(context, runs, WARM_RUNS),
             "code search": await meter.measure(code, runs, WARM_RUNS),
             "memory search": await meter.measure(memory, runs, WARM_RUNS),
         }
+        for name in ("context", "code", "memory"):
+            require(answered[name], f"On {engine} no search has hits ({name}).")
+        return found
 
 
 async def lists(place: Place, engine: str, meter: Meter, runs: int) -> dict[str, Any]:
@@ -303,6 +303,7 @@ async def lists(place: Place, engine: str, meter: Meter, runs: int) -> dict[str,
 
         async def listing(_: int) -> None:
             found = await app.sessions.find(limit=50)
+            require(found, f"{engine} lists no sessions.")
             await app.sessions.add_last_messages(found)
 
         async def show(_: int) -> None:
@@ -475,11 +476,11 @@ def show(results: dict[str, dict[str, Any]]) -> None:
         print(f"{name:<28}{walls:>18}{cpus:>20}{ratio:>7.1f}{client:>10.1f}{large['queries']:>9}")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     from benchmarks.server_large import make_places, run_large
     from scripts.neo4j_server import Neo4jServer
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser = make_parser(__doc__)
     parser.add_argument("--full", action="store_true", help="4,200 turns and all of the source")
     parser.add_argument("--large", type=Path, nargs="+", metavar="CODE", help="a team's server")
     parser.add_argument("--folder", type=Path, help="where its data are kept")
@@ -491,7 +492,7 @@ def main() -> None:
     )
     parser.add_argument("--url", help="of a server that runs on this machine; it is emptied")
     parser.add_argument("--pid", type=int, help="the process of that server")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     if (chosen.url is None) != (chosen.pid is None):
         parser.error("--url and --pid belong together")
     only = [name for name in chosen.only.split(",") if name]
@@ -513,7 +514,7 @@ def main() -> None:
         place = Place(Path(folder), url, source, rooms)
         results = asyncio.run(run(place, pid, turns, chosen.runs, only))
     show(results)
-    print(f"saved to {save('server', results)}")
+    save("server", results)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import save
+from benchmarks.measure import require, save
 from benchmarks.memory_scale import TURNS_A_CONVERSATION, Talker
 from benchmarks.server import ENGINES, Meter, Place, forgetting, lists, searches
 from ragforge import App
@@ -82,7 +82,9 @@ async def ingest(app: App, meter: Meter) -> dict[str, Any]:
     async def work(_: int) -> None:
         await app.code.ingest(lambda _: None)
 
-    return await meter.measure(work, 1, warm_up=0)
+    found = await meter.measure(work, 1, warm_up=0)
+    require(await is_ingested(app), f"{app.project_path} was not ingested.")
+    return found
 
 
 async def remember(app: App, meter: Meter, numbers: Sequence[int]) -> dict[str, Any]:

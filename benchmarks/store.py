@@ -10,19 +10,29 @@ thousandth (a conversation).
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.measure import Timing, megabytes, peak_memory_mb, save, timed
+from benchmarks.measure import (
+    Row,
+    Timing,
+    make_parser,
+    megabytes,
+    peak_memory_mb,
+    require,
+    save,
+    timed,
+)
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.schema import CONVERSATION, TURN
@@ -135,12 +145,14 @@ async def measure_vectors(store: Store, data: Data, runs: int) -> dict[str, Any]
             len({f"turn-{row}" for row in await scan(n)} & set(await search(n)))
             for n in range(runs)
         ]
+        recall = sum(agree) / (runs * min(TOP, len(rows)))
+        require(recall > 0.9, f"Of the nearest rows ({name}) only {recall:.0%} are found.")
         found[name] = {
             "rows": len(rows),
             **store_time.milliseconds(),
             "floor": floor_time.milliseconds(),
             "ratio_p50": round(store_time.p50 / floor_time.p50, 2),
-            "recall": round(sum(agree) / (runs * min(TOP, len(rows))), 4),
+            "recall": round(recall, 4),
         }
     return found
 
@@ -153,6 +165,7 @@ async def measure_words(store: Store, runs: int) -> dict[str, Any]:
             query = f"{VOCABULARY[n * 7]} {VOCABULARY[n * 11]} {VOCABULARY[n * 13]}"
             return (await store.index.search(TURN, query, None, where, TOP, read=0)).by_words
 
+        require(await search(0), f"Words find nothing ({name}).")
         found[name] = (await timed(search, runs)).milliseconds()
     return found
 
@@ -220,9 +233,6 @@ async def on_neo4j(url: str, rows: int, dimension: int) -> dict[str, Any]:
 
 def in_separate_process(engine: str, *arguments: Any) -> dict[str, Any]:
     """Measure in a fresh process, so that peak memory is only of this measurement."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(_run, engine, *arguments).result()
 
@@ -249,25 +259,31 @@ def show(result: dict[str, Any]) -> None:
         print(f"    words,   {name:<12} p50 {row['p50_ms']:>8.2f} ms  p95 {row['p95_ms']:>8.2f} ms")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def make_rows(results: Sequence[dict[str, Any]]) -> list[Row]:
+    """Return the rows of the page."""
+    rows = []
+    for result in results:
+        found = result["vectors"]["all"]
+        work = f"{result['engine']}, {result['rows']:,} × {result['dimensions']} vectors, top 10"
+        peer = f"{found['p50_ms']} ms, numpy {found['floor']['p50_ms']} ms"
+        rows.append(Row(work, found["ratio_p50"], "× numpy", peer=peer))
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--engines", default="sqlite,neo4j")
     parser.add_argument("--rows", default="20000,100000,300000")
     parser.add_argument("--dimensions", default="256,768")
-    chosen = parser.parse_args()
-    sizes = [
-        (int(rows), int(dimension))
-        for dimension in chosen.dimensions.split(",")
-        for rows in chosen.rows.split(",")
-    ]
+    chosen = parser.parse_args(arguments)
     for engine in chosen.engines.split(","):
         results = []
-        for rows, dimension in sizes:
-            with tempfile.TemporaryDirectory() as folder:
-                results.append(measure_in(Path(folder), engine, rows, dimension))
-            show(results[-1])
-            path = save(f"store-{engine}", results)
-        print(f"saved to {path}")
+        for dimension in map(int, chosen.dimensions.split(",")):
+            for rows in map(int, chosen.rows.split(",")):
+                with tempfile.TemporaryDirectory() as folder:
+                    results.append(measure_in(Path(folder), engine, rows, dimension))
+                show(results[-1])
+        save(f"store-{engine}", results, make_rows(results))
 
 
 def measure_in(folder: Path, engine: str, rows: int, dimension: int) -> dict[str, Any]:

@@ -1,35 +1,56 @@
-"""Does the cost of an import grow with the size of a transcript, and no faster?
+"""What does it cost to import the transcripts of other agents, and is that cost linear?
 
-    python -m benchmarks.transcripts [--lines 40000] [--megabytes 60] [--shape NAME]
+    python -m benchmarks.transcripts [--megabytes 95] [--samples FOLDER [--agent NAME]]
+    python -m benchmarks.transcripts --shapes [--lines 40000] [--megabytes 60] [--shape NAME]
 
-Transcripts of several shapes are made: many lines, one answer on many lines, a session rewound at
-every question, one very long line, lines that are not JSON. Each is imported into an empty SQLite
-store at a quarter, half and all of the size. Seconds are of CPU, of the whole process. The ratio of
-two sizes that differ by two is 2 where the cost is linear; above BAR it is reported as too much.
+Sessions of Claude Code are written, of two megabytes each and as agents make them, or taken from
+the folder of --samples. They are imported into an empty store, which can be searched by words then;
+the jobs that follow make vectors, links and summaries. A second import finds nothing new. The
+baseline is `json.loads` of every line. Seconds are of CPU.
+
+With --shapes, transcripts of several shapes are made: many lines, one answer on many lines, a
+session rewound at every question, one very long line, lines that are not JSON. Each is imported at
+a quarter, half and all of the size. The ratio of two sizes that differ by two is 2 where the cost
+is linear; above MAX_RATIO it is reported as too much.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import peak_memory_mb, save
+from benchmarks.hook_stores import Worker
+from benchmarks.measure import (
+    Row,
+    cpu_seconds,
+    make_parser,
+    megabytes,
+    peak_memory_mb,
+    require,
+    save,
+)
+from ragforge import load_settings, open_app
 from ragforge.app.wiring.stores import open_store
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Identity
 from ragforge.domain.projects import ProjectPlace
 from ragforge.memory.importer.files import Importer, ImportReport
+from ragforge.ports.store import Store
 from ragforge.transcripts.sources import SOURCES
 
-BAR = 2.6
+MAX_RATIO = 2.6
+MEGABYTES, SESSION_MB = 95, 2
+WORDS_BAR, ALL_BAR = 8.0, 12.0
+"""CPU seconds for 95 MB: until it can be searched by words, and with everything."""
 WORDS = "The basket total skips the first item because the slice begins at one. "
+RESULT_CHARS = 200_000
 AGENTS = {source.name: source for source in SOURCES}
 
 
@@ -195,8 +216,11 @@ SHAPES: dict[str, tuple[str, str, Callable[[Path, int], None]]] = {
 }
 
 
-async def find_place(cwd: str, remote: str | None) -> ProjectPlace:
-    return ProjectPlace.at(cwd, "shop")
+def make_importer(store: Store) -> Importer:
+    async def find_place(cwd: str, remote: str | None) -> ProjectPlace:
+        return ProjectPlace.at(cwd)
+
+    return Importer(store, Identity("Ann", "host"), "", find_place, RESULT_CHARS)
 
 
 async def import_one(folder: Path, shape: str, size: int) -> dict[str, float]:
@@ -209,41 +233,130 @@ async def import_one(folder: Path, shape: str, size: int) -> dict[str, float]:
     store = await open_store(settings)
     try:
         report = ImportReport()
-        importer = Importer(store, Identity("Ann", "host"), "", find_place, 200_000)
         before = time.process_time()
-        await importer.import_files(AGENTS[agent], [path], {}, report)
+        await make_importer(store).import_files(AGENTS[agent], [path], {}, report)
         seconds = time.process_time() - before
     finally:
         await store.close()
-    if report.problems:
-        raise SystemExit(f"{shape}: {report.problems[0].reason}")
+    require(not report.problems, f"{shape}: {[one.reason for one in report.problems]}")
+    about = report.of(agent)
+    require(about.messages or about.skipped, f"Nothing is read of {shape}.")
     return {"seconds": round(seconds, 2), "megabytes": round(path.stat().st_size / 1e6, 1)}
 
 
-async def measure(shape: str, lines: int, megabytes: int) -> dict[str, Any]:
+async def measure_shape(shape: str, lines: int, size: int) -> dict[str, Any]:
     """Import a shape at three sizes."""
-    full = lines if SHAPES[shape][1] == "lines" else megabytes * 1_000_000
+    full = lines if SHAPES[shape][1] == "lines" else size
     found: list[dict[str, float]] = []
-    for size in (full // 4, full // 2, full):
+    for part in (full // 4, full // 2, full):
         with tempfile.TemporaryDirectory() as folder:
-            found.append(await import_one(Path(folder), shape, size))
+            found.append(await import_one(Path(folder), shape, part))
     seconds = [one["seconds"] for one in found]
     ratios = [round(b / max(a, 0.01), 2) for a, b in pairwise(seconds)]
-    return {"at a quarter, half, all": found, "ratios": ratios, "linear": ratios[-1] <= BAR}
+    return {"at a quarter, half, all": found, "ratios": ratios, "linear": ratios[-1] <= MAX_RATIO}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def write_sessions(folder: Path, root: Path, megabytes: float) -> None:
+    """Write sessions of an agent in a project, this much in all."""
+    worker = Worker(root)
+    for number in range(max(1, round(megabytes / SESSION_MB))):
+        size = int(min(megabytes, SESSION_MB) * 1e6)
+        worker.write_transcript(folder / f"s{number}.jsonl", number, size, f"s{number}")
+
+
+def measure_floor(paths: Sequence[Path]) -> float:
+    """Return how long the lines take to be parsed as JSON, and nothing else."""
+    start = time.process_time()
+    for path in paths:
+        with path.open("rb") as file:
+            for line in file:
+                with suppress(ValueError):  # a file of another kind
+                    json.loads(line)
+    return time.process_time() - start
+
+
+async def measure_import(work: Path, samples: Path, agent: str, pattern: str) -> dict[str, Any]:
+    """Return what it costs to import the transcripts of a folder, and to find nothing new."""
+    paths = sorted(samples.glob(pattern))
+    size = sum(path.stat().st_size for path in paths) / 1e6
+    require(size, f"{samples} has no transcripts ({pattern}).")
+    environ = {
+        "RAGFORGE_STORE": str(work / "store.db"),
+        "RAGFORGE_CONFIG": "",
+        "RAGFORGE_AGENT__STATE_DIR": str(work / "state"),
+    }
+    floor = measure_floor(paths)
+    settings = load_settings(work / "project", environ=environ).settings
+    async with open_app(settings, work / "project", work=False) as app:
+        start = cpu_seconds()
+        about = (await app.imports.run([agent], samples)).of(agent)
+        words = cpu_seconds() - start
+        require(about.turns, f"No turns were imported: {about}.")
+        hits = await app.memory.search("which file was edited and why")
+        require(hits, "A search by words finds nothing of the import.")
+        start = cpu_seconds()
+        await app.worker.drain()
+        await app.maintenance.embed_memory(lambda _: None)
+        everything = words + cpu_seconds() - start
+        start = cpu_seconds()
+        again = (await app.imports.run([agent], samples)).of(agent)
+        nothing = cpu_seconds() - start
+        require(not again.turns, f"A second import read {again.turns} turns again.")
+    return {
+        "MB": round(size, 1),
+        "sessions": about.sessions,
+        "turns": about.turns,
+        "messages": about.messages,
+        "unknown kinds": dict(about.unknown),
+        "floor": round(floor, 2),
+        "by words": round(words, 2),
+        "everything": round(everything, 2),
+        "nothing new": round(nothing, 3),
+        "peak MB": round(peak_memory_mb()),
+        "store MB": megabytes(work),
+    }
+
+
+def make_rows(found: dict[str, Any]) -> list[Row]:
+    """Return the rows of the page; the bars are for as many megabytes as they were set for."""
+    share = found["MB"] / MEGABYTES
+    work, peer = f"import of {found['MB']:g} MB of transcripts", f"json.loads {found['floor']} s"
+    bars = {"by words": WORDS_BAR, "everything": ALL_BAR, "nothing new": None}
+    return [
+        Row(f"{work}, {name}", found[name], "CPU s", bar and round(bar * share, 2), peer)
+        for name, bar in bars.items()
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
+    parser.add_argument("--megabytes", type=float, default=MEGABYTES)
+    parser.add_argument("--samples", type=Path, help="a folder of transcripts")
+    parser.add_argument("--agent", default="claude-code", help="who wrote them")
+    parser.add_argument("--pattern", default="**/*.jsonl", help="which files are transcripts")
+    parser.add_argument("--shapes", action="store_true", help="is the cost linear?")
     parser.add_argument("--lines", type=int, default=40_000)
-    parser.add_argument("--megabytes", type=int, default=60)
     parser.add_argument("--shape", choices=list(SHAPES))
-    given = parser.parse_args()
-    results: dict[str, Any] = {}
-    for shape in [given.shape] if given.shape else SHAPES:
-        results[shape] = asyncio.run(measure(shape, given.lines, given.megabytes))
-        print(shape, results[shape], f"peak {peak_memory_mb():.0f} MB", flush=True)
-    if not given.shape:
-        print(save("transcripts", results))
+    given = parser.parse_args(arguments)
+    if given.shapes or given.shape:
+        results: dict[str, Any] = {}
+        for shape in [given.shape] if given.shape else SHAPES:
+            size = int(given.megabytes * 1e6)
+            results[shape] = asyncio.run(measure_shape(shape, given.lines, size))
+            print(shape, results[shape], f"peak {peak_memory_mb():.0f} MB", flush=True)
+        worst = max(result["ratios"][-1] for result in results.values())
+        save("transcripts-shapes", results, [Row("import, twice as much", worst, "×", MAX_RATIO)])
+        return
+    with tempfile.TemporaryDirectory(prefix="ragforge-transcripts-") as name:
+        work = Path(name)
+        (work / "project" / ".git").mkdir(parents=True)
+        samples = given.samples or work / "sessions"
+        if given.samples is None:
+            samples.mkdir()
+            write_sessions(samples, work / "project", given.megabytes)
+        found = asyncio.run(measure_import(work, samples, given.agent, given.pattern))
+    print(found)
+    save("transcripts", found, make_rows(found))
 
 
 if __name__ == "__main__":

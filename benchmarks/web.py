@@ -13,20 +13,28 @@ there.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import httpx2
 
-from benchmarks.measure import peak_memory_mb, save
-from benchmarks.memory_scale import Talker, cpu_ms, fill
+from benchmarks.measure import (
+    Row,
+    clean_environ,
+    cpu_ms,
+    make_parser,
+    peak_memory_mb,
+    require,
+    save,
+)
+from benchmarks.memory_scale import Talker, fill
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.app import App, open_app
 from ragforge.config import Settings
@@ -36,12 +44,15 @@ from ragforge.web.access import Access
 from ragforge.web.site import ASSETS, build_site
 
 LONG = 2_000
+BARS = {"store": 200.0}
+"""CPU milliseconds."""
 QUERIES = 50
+STARTS = 3
 TYPED = ("lo", "login", "model+form", "query+set", "migration+error", "how+are+cookies+signed") * 4
 TABS = 20
 
 
-async def measure(folder: Path, turns: int, code: Path | None) -> dict[str, Any]:
+async def measure(folder: Path, turns: int, long: int, code: Path | None) -> dict[str, Any]:
     """Fill a store, and ask for each page."""
     project = code or folder / "project"
     (folder / "project" / ".git").mkdir(parents=True, exist_ok=True)
@@ -57,7 +68,7 @@ async def measure(folder: Path, turns: int, code: Path | None) -> dict[str, Any]
     talker, access = Talker(), Access(8421)
     async with open_app(settings, project, work=False) as app:
         if not is_filled:
-            await fill_all(app, turns, talker)
+            await fill_all(app, turns, long, talker)
         if code:
             await app.code.ingest()
         scopes = (await app.code.status()).scopes
@@ -69,11 +80,14 @@ async def measure(folder: Path, turns: int, code: Path | None) -> dict[str, Any]
 
             async def get(path: str, **headers: str) -> int:
                 response = await client.get(base + path, headers=headers)
-                assert response.status_code == 200, response.text
+                require(response.status_code == 200, f"{path}: {response.text[:200]}")
                 return len(response.content)
 
             async def search(words: str) -> int:
                 return await get(f"/search?q={words}", **{"X-Part": "1"})
+
+            empty, found = await search("zzzzzzzz"), await search(queries[0])
+            require(found > empty, "A search of the page shows no hits.")
 
             async def open_tabs(_: int) -> None:
                 await asyncio.gather(*(search(one) for one in queries[:TABS]))
@@ -106,23 +120,24 @@ async def measure(folder: Path, turns: int, code: Path | None) -> dict[str, Any]
             }
 
 
-async def fill_all(app: App, turns: int, talker: Talker) -> None:
+async def fill_all(app: App, turns: int, long: int, talker: Talker) -> None:
     """Store the turns of many sessions, and one session that is long."""
     await fill(app.store, turns, talker, BundledEmbedder())
     await app.store.records.put(CONVERSATION, Conversation("/long", "/long", uuid="long-session"))
-    said = [message for _ in range(LONG) for message in talker.turn(1)]
+    said = [message for _ in range(long) for message in talker.turn(1)]
     await app.store.timeline.append("long-session", said)
 
 
 def measure_start(folder: str) -> float:
     """Return the CPU seconds from the start of a process to its address."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "ragforge", "--store", f"{folder}/m.db", "web"]
+    command = [sys.executable, "-m", "ragforge", "--store", f"{folder}/m.db", "web", "--no-open"]
+    environ = clean_environ(Path(folder))
     running = subprocess.Popen(
-        [*command, "--no-open"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder, env=environ
     )
     assert running.stdout is not None
-    running.stdout.readline()
+    require(b"http" in running.stdout.readline(), "`web` shows no address.")
     running.terminate()
     running.wait()
     running.stdout.close()
@@ -130,21 +145,27 @@ def measure_start(folder: str) -> float:
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--turns", type=int, default=100_000)
+    parser.add_argument("--long", type=int, default=LONG, help="turns of the long session")
     parser.add_argument("--code", type=Path)
     parser.add_argument("--folder", type=Path)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as made:
         # The first of them makes the store.
-        start = min(measure_start(made) for _ in range(6))
+        start = min(measure_start(made) for _ in range(STARTS))
         folder = given.folder or Path(made)
         folder.mkdir(parents=True, exist_ok=True)
-        found = asyncio.run(measure(folder, given.turns, given.code))
+        found = asyncio.run(measure(folder, given.turns, given.long, given.code))
     result = {"start_cpu_s": round(start, 2), **found}
     print(result)
-    print(save("web", result))
+    work = f"page, {given.turns:,} turns:"
+    rows = [
+        Row(f"{work} {name}", result[f"{name}_cpu_ms"]["p50"], "CPU ms", BARS.get(name))
+        for name in ("store", "search", "sessions", "timeline", "long_session")
+    ]
+    save("web", result, [*rows, Row("page: start", result["start_cpu_s"], "CPU s")])
 
 
 if __name__ == "__main__":

@@ -12,19 +12,15 @@ import asyncio
 import pickle
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.code_search import open_brain
+from benchmarks.opening import open_code
 from benchmarks.peers import add_places, check_out, repositories
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.code import MODULE, SECTION, ScopeFilter
 from ragforge.domain.schema import SCOPE, SCOPE_NAME
-from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Records
 from ragforge.search.scope_words import format_module, format_scope
-from ragforge.search.words.tokenise import WORDS
 
 Row = tuple[str, int, int, str]  # a file, its first and last line, the text
 
@@ -47,14 +43,9 @@ async def run(chosen: argparse.Namespace) -> None:
     found = {}
     for repo in repositories(chosen.data):
         with tempfile.TemporaryDirectory() as folder:
-            store = await open_sqlite(Path(folder) / "store.db", WORDS, REDACTOR)
-            try:
-                root = chosen.repos / repo.name / repo.root
-                brain = replace(open_brain(store, root, BundledEmbedder()), embedder=None)
-                await brain.ingest()
-                found[repo.name] = await list_scopes(store.records, brain.project_id)
-            finally:
-                await store.close()
+            file, root = Path(folder) / "store.db", chosen.repos / repo.name / repo.root
+            async with open_code(file, root, None) as brain:
+                found[repo.name] = await list_scopes(brain.store.records, brain.project_id)
         print(repo.name, len(found[repo.name]), flush=True)
     chosen.out.write_bytes(pickle.dumps(found))
 

@@ -23,13 +23,12 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-from benchmarks.code_search import TOP, Place, ndcg, open_brain
+from benchmarks.code_search import TOP, Place, ndcg
+from benchmarks.opening import open_code
 from benchmarks.peers import Question, Repository, add_places, repositories
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.brain.search import code
 from ragforge.domain.vectors import MeaningWeights
-from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search import rank
 from ragforge.search.question.wording import WordGroup
 from ragforge.search.rank import Candidates
@@ -75,11 +74,8 @@ async def _find_candidates(repo: Repository, chosen: argparse.Namespace) -> list
     """Return what is found for each question of a repository; long questions are left out."""
     kept = chosen.work / f"{repo.name}.pickle"
     if not kept.exists():
-        store = await open_sqlite(chosen.work / f"{repo.name}.db", WORDS, REDACTOR)
-        try:
-            embedder = BundledEmbedder()
-            brain = open_brain(store, chosen.repos / repo.name / repo.root, embedder)
-            await brain.ingest()
+        file, root = chosen.work / f"{repo.name}.db", chosen.repos / repo.name / repo.root
+        async with open_code(file, root, BundledEmbedder()) as brain:
             asked = []
             for question in repo.questions:
                 with patch.object(code, "rank", wraps=rank.rank) as ranked:
@@ -87,8 +83,6 @@ async def _find_candidates(repo: Repository, chosen: argparse.Namespace) -> list
                 if ranked.call_args is not None:
                     _, found, _, _, _, groups = ranked.call_args.args
                     asked.append(Asked(question, found, groups))
-        finally:
-            await store.close()
         kept.write_bytes(pickle.dumps(asked))
     result: list[Asked] = pickle.loads(kept.read_bytes())  # it wrote that itself
     return result

@@ -23,7 +23,7 @@ from benchmarks.desk.foresight import Asked, ask_all
 from benchmarks.desk.labels import History
 from benchmarks.desk.replay import CutOff, Desk, find_branch, grow, plan
 from benchmarks.desk.sessions import read_logs, run_git, unpack
-from benchmarks.measure import save
+from benchmarks.measure import make_parser, require, save
 
 PARTS = ("foresight", "questions", "silence", "documents")
 CACHE = Path(".cache/desk")
@@ -33,18 +33,19 @@ QUICK = (3, 4, 30)
 """Cut-offs, prompts at each, and sessions of the quick size."""
 
 
-def main() -> None:
-    options = parse_options()
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = parse_options(arguments)
     start = time.process_time()
     results = asyncio.run(measure(options))
     print(f"{time.process_time() - start:.0f} CPU s")
-    if results and not options.no_save:
+    if results:
+        require(any(results.values()), "Nothing was asked.")
         name = "desk-quick" if options.quick else "desk"
-        print(save(f"{name}-{name_repository(options.repository)}", results))
+        save(f"{name}-{name_repository(options.repository)}", results)
 
 
 def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser = make_parser(__doc__)
     parser.add_argument("repository", type=Path)
     parser.add_argument("--part", choices=PARTS, action="append", help="default: all")
     parser.add_argument("--cut-offs", type=int, default=CUT_OFFS)
@@ -54,7 +55,6 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--labels", type=int, default=0, help="print some labels, ask nothing")
     parser.add_argument("--show-misses", action="store_true")
     parser.add_argument("--cache", type=Path, default=CACHE)
-    parser.add_argument("--no-save", action="store_true")
     options = parser.parse_args(arguments)
     if options.quick:
         options.cut_offs, options.prompts, options.sessions = QUICK
