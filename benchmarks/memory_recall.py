@@ -44,9 +44,8 @@ from ragforge.domain.work import finish
 from ragforge.memory.embed import embed_missing, embed_query, to_turn_model
 from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
-from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
+from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser, ExtractiveSummariser
 from ragforge.memory.summaries.due import Thresholds
-from ragforge.memory.summaries.summarise import ExtractiveSummariser
 from ragforge.ports.search_index import SearchIndex
 from ragforge.ports.store import Store
 from ragforge.search import turn_rank

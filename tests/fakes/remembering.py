@@ -24,9 +24,8 @@ from ragforge.memory.history import History
 from ragforge.memory.record import Recorder
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.by_model import ModelSummariser
-from ragforge.memory.summaries.condense import Condenser
+from ragforge.memory.summaries.condense import Condenser, ExtractiveSummariser, Summariser
 from ragforge.memory.summaries.due import Thresholds
-from ragforge.memory.summaries.summarise import ExtractiveSummariser, Summariser
 from ragforge.ports.models import ChatModel, Embedder
 from ragforge.ports.store import Store
 from tests.fakes.builders import SHOP, assistant, conversation, tool_call, tool_result, user

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from ragforge.app import open_app
 from ragforge.config import load_settings
-from ragforge.domain.code import RELATIONS_ASKED
+from ragforge.domain.code import RelationAsked
 from ragforge.errors import InputError
 from ragforge.mcp.definitions import RELATIONS
 from ragforge.tools.explore_code import make_explore_tool
@@ -70,4 +71,4 @@ def test_a_terminal_shows_places_and_fails_for_an_unknown_name(tmp_path: Path) -
 
 
 def test_the_relations_that_agents_see_are_those_that_can_be_asked() -> None:
-    assert tuple(RELATIONS) == RELATIONS_ASKED
+    assert tuple(RELATIONS) == get_args(RelationAsked)

@@ -21,7 +21,6 @@ RELATION_KINDS: tuple[RelationKind, ...] = get_args(RelationKind)
 RelationAsked: TypeAlias = Literal[
     "callers", "callees", "members", "implementors", "overrides", "users", "unused", "imports"
 ]
-RELATIONS_ASKED: tuple[RelationAsked, ...] = get_args(RelationAsked)
 """What can be asked about the code that has a name."""
 TouchKind: TypeAlias = Literal["edited", "read", "named", "found"]
 TOUCH_KINDS: tuple[TouchKind, ...] = get_args(TouchKind)

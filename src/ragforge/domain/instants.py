@@ -67,7 +67,7 @@ def format_instant(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds")
 
 
-def parse_instant(text: str, field: str = "timestamp") -> datetime:
+def parse_instant(text: str) -> datetime:
     """Read what `format_instant` wrote, or any ISO 8601 moment with an offset.
 
     Raises InvalidTime if the text is something else.
@@ -76,9 +76,9 @@ def parse_instant(text: str, field: str = "timestamp") -> datetime:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is UTC and not moment.microsecond % 1000:
             return moment  # the common case, and there are thousands
-        return to_millisecond(field, moment)
+        return to_millisecond("timestamp", moment)
     except ValueError as error:
-        raise InvalidTime(field, text) from error
+        raise InvalidTime("timestamp", text) from error
 
 
 def begin_of_day() -> datetime:

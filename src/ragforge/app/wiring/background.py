@@ -36,9 +36,13 @@ from ragforge.memory.embed import (
 )
 from ragforge.memory.record import SETTLE_JOB, TITLE_JOB, record_usage
 from ragforge.memory.search.turns import MemorySearch
-from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
+from ragforge.memory.summaries.condense import (
+    SUMMARY_JOB,
+    Condenser,
+    ExtractiveSummariser,
+    Summariser,
+)
 from ragforge.memory.summaries.due import Thresholds
-from ragforge.memory.summaries.summarise import ExtractiveSummariser, Summariser
 from ragforge.ports.models import Embedder
 from ragforge.ports.store import Store
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ragforge.brain.languages.language import is_under
-from ragforge.brain.search.while_reading import SearchWhileReading
+from ragforge.brain.search.unread import SearchWhileReading
 from ragforge.domain.code import (
     MODULE,
     WHOLE_FILES,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.brain.languages.table import detect_language, is_document_path
 from ragforge.brain.search.code import BY_MEANING, CodeFinder, CodeHit
-from ragforge.brain.search.while_reading import SearchWhileReading
+from ragforge.brain.search.unread import SearchWhileReading
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import (
     CHUNK,

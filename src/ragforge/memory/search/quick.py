@@ -121,7 +121,7 @@ class FileVote(NamedTuple):
     files: Sequence[str]
 
 
-def vote(votes: Iterable[FileVote], limit: int = MAX_FILES) -> list[LikelyFile]:
+def vote(votes: Iterable[FileVote]) -> list[LikelyFile]:
     """Return the files that most lists have first; the reason is that of the strongest vote."""
     scores: dict[str, float] = defaultdict(float)
     strongest: dict[str, tuple[float, str]] = {}
@@ -130,7 +130,7 @@ def vote(votes: Iterable[FileVote], limit: int = MAX_FILES) -> list[LikelyFile]:
             worth = one.weight / (RANK_CONSTANT + rank)
             scores[file] += worth
             strongest[file] = max(strongest.get(file, (0.0, "")), (worth, one.reason))
-    best = sorted(scores, key=lambda file: -scores[file])[:limit]
+    best = sorted(scores, key=lambda file: -scores[file])[:MAX_FILES]
     return [LikelyFile(file, strongest[file][1]) for file in best]
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from ragforge.domain.schema import CONVERSATION
-from ragforge.memory.summaries.condense import Condenser
+from ragforge.memory.summaries.condense import Condenser, ExtractiveSummariser
 from ragforge.memory.summaries.due import Thresholds
-from ragforge.memory.summaries.summarise import ExtractiveSummariser
 from tests.fakes.builders import conversation, exchange, summary
 from tests.fakes.engines import Engines
 
