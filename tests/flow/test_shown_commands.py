@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from ragforge.child_python import python_command
-from tests.fakes.transcripts import claude_code, codex, gemini
+from tests.fakes.transcripts import claude_code, codex
+from tests.fakes.transcripts.cart import CODE, write_cart
 from tests.flow.test_docs import assert_shown, run_blocks
 
 ROOT = Path(__file__).parents[2]
@@ -28,11 +29,6 @@ NOT_RUN = {
     "docs/connect.md: ragforge connect codex": "shows the end of what is printed",
     "docs/import.md: ragforge import; rm": "the page shows two states of one machine",
     "docs/usage.md: ragforge usage": "shows a week of requests that cost money",
-    **{
-        f"docs/agents/{agent}.md: ragforge import": "the same commands as for Claude Code; "
-        "tests/contract/test_import_every_agent.py imports its transcripts"
-        for agent in ("aider", "cline", "copilot", "cursor", "goose", "kimi", "opencode", "qwen")
-    },
 }
 """Blocks that are parsed but not run, by page and first words, with the reason."""
 
@@ -52,7 +48,6 @@ def total(lines):
     """Return what the lines of a cart cost with tax."""
     return sum(round(line.net * (1 + VAT), 2) for line in lines)
 '''
-CART = "def total(items):\n    return sum(items[1:])\n"
 
 
 @dataclass(frozen=True)
@@ -98,13 +93,13 @@ def normalise(text: str) -> str:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A home with a shop in which three agents worked."""
+    """A home with a shop."""
     home = tmp_path / "home"
     shop = home / "shop"
     (shop / ".git").mkdir(parents=True)
     (shop / "login.py").write_text(LOGIN)
     (shop / "prices.py").write_text(PRICES)
-    (shop / "cart.py").write_text(CART)
+    (shop / "cart.py").write_text(CODE)
     return home
 
 
@@ -133,35 +128,6 @@ def write_login(home: Path) -> None:
     other.say("Does the cookie survive a restart of the browser?")
     other.answer("No: it has no Max-Age. That is on purpose, says docs/security.md.")
     other.write(home)
-
-
-def write_cart(home: Path, agent: str) -> None:
-    """Write what one agent said about the cart."""
-    shop, said = home / "shop", "total() counts from one. It counts from zero now."
-    asked, file = "Why does the cart total skip an item?", str(home / "shop" / "cart.py")
-    if agent == "claude-code":
-        claude = claude_code.Claude(cwd=str(shop))
-        claude.say(asked)
-        claude.answer(claude_code.call("t1", "Read", file_path=file))
-        claude.give_result("t1", CART)
-        claude.answer(claude_code.call("t2", "Bash", command="pytest"))
-        claude.give_result("t2", "1 passed")
-        claude.answer(said)
-        claude.write(home)
-    elif agent == "codex":
-        other = codex.Codex(cwd=str(shop))
-        other.put("turn_context", turn_id="turn-1", cwd=str(shop), model="gpt-x")
-        other.say(asked)
-        other.call("k1", "shell", command=["pytest"])
-        other.give_output("k1", "1 passed")
-        other.answer(said)
-        other.write(home)
-    elif agent == "gemini":
-        third = gemini.Gemini(directories=[str(shop)])
-        third.say(asked)
-        third.answer("", gemini.call("t1", "read_file", CART, file_path=file))
-        third.answer(said)
-        third.write(home)
 
 
 def run_block(block: Block, home: Path) -> None:
@@ -203,7 +169,7 @@ BLOCKS = list(list_blocks())
 )
 def test_a_command_prints_what_the_page_shows(block: Block, place: Path) -> None:
     if block.page.startswith("docs/agents/"):
-        write_cart(place, Path(block.page).stem)
+        write_cart(Path(block.page).stem, place, place / "shop")
     else:
         write_login(place)
     run_block(block, place)
