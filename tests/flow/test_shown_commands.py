@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 from ragforge.child_python import python_command
 from tests.fakes.transcripts import claude_code, codex
 from tests.fakes.transcripts.cart import CODE, write_cart
+from tests.fakes.zygote import run_module
 from tests.flow.test_docs import assert_shown, run_blocks
 
 ROOT = Path(__file__).parents[2]
@@ -132,33 +134,34 @@ def write_login(home: Path) -> None:
 
 def run_block(block: Block, home: Path) -> None:
     """Run the commands of a block one after the other; questions are answered with yes."""
-    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-    environ: Mapping[str, str] = {**kept, "HOME": str(home), "NO_COLOR": "1", "COLUMNS": "100"}
-    own = {
-        "RAGFORGE_JOBS__DETACH": "false",
-        "PYTHONUNBUFFERED": "1",
-        "RAGFORGE_LLM__MODEL": "none",
-        "TZ": "UTC",
-    }
     for command, shown in block.commands:
-        words = command.removeprefix("ragforge ")
-        if words.startswith("connect"):
-            words = f"{words.removesuffix(' --yes')} --yes"
-        done = subprocess.run(
-            f"{' '.join(python_command('ragforge'))} {words}",
-            shell=True,
-            cwd=home / "shop",
-            env={**environ, **own},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,  # a user sees both
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        words = shlex.split(command)[1:]
+        if words[0] == "connect" and "--yes" not in words:
+            words.append("--yes")
+        done = run_command(words, home)
         assert done.returncode == 0, done.stdout
-        place = f"{block.page}:{block.line} {command}"
-        assert_shown(normalise(done.stdout), normalise(shown), place)
+        printed = normalise(done.stdout + (done.stderr or ""))
+        assert_shown(printed, normalise(shown), f"{block.page}:{block.line} {command}")
+
+
+def run_command(words: Sequence[str], home: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command in the shop; `connect` writes to both outputs, whose order then counts."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    environ = {**kept, "HOME": str(home), "NO_COLOR": "1", "COLUMNS": "100", "TZ": "UTC"}
+    environ |= {"RAGFORGE_JOBS__DETACH": "false", "RAGFORGE_LLM__MODEL": "none"}
+    if words[0] != "connect":
+        return run_module("ragforge", *words, cwd=home / "shop", env=environ)
+    return subprocess.run(
+        python_command("ragforge", *words),
+        cwd=home / "shop",
+        env={**environ, "PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+    )
 
 
 BLOCKS = list(list_blocks())
