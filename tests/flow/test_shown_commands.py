@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from ragforge.child_python import python_command
-from tests.fakes.transcripts import claude_code, codex, gemini
+from tests.fakes.transcripts import claude_code, codex
+from tests.fakes.transcripts.cart import CODE, write_cart
+from tests.fakes.zygote import run_module
 from tests.flow.test_docs import assert_shown, run_blocks
 
 ROOT = Path(__file__).parents[2]
@@ -28,11 +31,6 @@ NOT_RUN = {
     "docs/connect.md: ragforge connect codex": "shows the end of what is printed",
     "docs/import.md: ragforge import; rm": "the page shows two states of one machine",
     "docs/usage.md: ragforge usage": "shows a week of requests that cost money",
-    **{
-        f"docs/agents/{agent}.md: ragforge import": "the same commands as for Claude Code; "
-        "tests/contract/test_import_every_agent.py imports its transcripts"
-        for agent in ("aider", "cline", "copilot", "cursor", "goose", "kimi", "opencode", "qwen")
-    },
 }
 """Blocks that are parsed but not run, by page and first words, with the reason."""
 
@@ -52,7 +50,6 @@ def total(lines):
     """Return what the lines of a cart cost with tax."""
     return sum(round(line.net * (1 + VAT), 2) for line in lines)
 '''
-CART = "def total(items):\n    return sum(items[1:])\n"
 
 
 @dataclass(frozen=True)
@@ -98,13 +95,13 @@ def normalise(text: str) -> str:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A home with a shop in which three agents worked."""
+    """A home with a shop."""
     home = tmp_path / "home"
     shop = home / "shop"
     (shop / ".git").mkdir(parents=True)
     (shop / "login.py").write_text(LOGIN)
     (shop / "prices.py").write_text(PRICES)
-    (shop / "cart.py").write_text(CART)
+    (shop / "cart.py").write_text(CODE)
     return home
 
 
@@ -135,64 +132,36 @@ def write_login(home: Path) -> None:
     other.write(home)
 
 
-def write_cart(home: Path, agent: str) -> None:
-    """Write what one agent said about the cart."""
-    shop, said = home / "shop", "total() counts from one. It counts from zero now."
-    asked, file = "Why does the cart total skip an item?", str(home / "shop" / "cart.py")
-    if agent == "claude-code":
-        claude = claude_code.Claude(cwd=str(shop))
-        claude.say(asked)
-        claude.answer(claude_code.call("t1", "Read", file_path=file))
-        claude.give_result("t1", CART)
-        claude.answer(claude_code.call("t2", "Bash", command="pytest"))
-        claude.give_result("t2", "1 passed")
-        claude.answer(said)
-        claude.write(home)
-    elif agent == "codex":
-        other = codex.Codex(cwd=str(shop))
-        other.put("turn_context", turn_id="turn-1", cwd=str(shop), model="gpt-x")
-        other.say(asked)
-        other.call("k1", "shell", command=["pytest"])
-        other.give_output("k1", "1 passed")
-        other.answer(said)
-        other.write(home)
-    elif agent == "gemini":
-        third = gemini.Gemini(directories=[str(shop)])
-        third.say(asked)
-        third.answer("", gemini.call("t1", "read_file", CART, file_path=file))
-        third.answer(said)
-        third.write(home)
-
-
 def run_block(block: Block, home: Path) -> None:
     """Run the commands of a block one after the other; questions are answered with yes."""
-    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-    environ: Mapping[str, str] = {**kept, "HOME": str(home), "NO_COLOR": "1", "COLUMNS": "100"}
-    own = {
-        "RAGFORGE_JOBS__DETACH": "false",
-        "PYTHONUNBUFFERED": "1",
-        "RAGFORGE_LLM__MODEL": "none",
-        "TZ": "UTC",
-    }
     for command, shown in block.commands:
-        words = command.removeprefix("ragforge ")
-        if words.startswith("connect"):
-            words = f"{words.removesuffix(' --yes')} --yes"
-        done = subprocess.run(
-            f"{' '.join(python_command('ragforge'))} {words}",
-            shell=True,
-            cwd=home / "shop",
-            env={**environ, **own},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,  # a user sees both
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        words = shlex.split(command)[1:]
+        if words[0] == "connect" and "--yes" not in words:
+            words.append("--yes")
+        done = run_command(words, home)
         assert done.returncode == 0, done.stdout
-        place = f"{block.page}:{block.line} {command}"
-        assert_shown(normalise(done.stdout), normalise(shown), place)
+        printed = normalise(done.stdout + (done.stderr or ""))
+        assert_shown(printed, normalise(shown), f"{block.page}:{block.line} {command}")
+
+
+def run_command(words: Sequence[str], home: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command in the shop; `connect` writes to both outputs, whose order then counts."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    environ = {**kept, "HOME": str(home), "NO_COLOR": "1", "COLUMNS": "100", "TZ": "UTC"}
+    environ |= {"RAGFORGE_JOBS__DETACH": "false", "RAGFORGE_LLM__MODEL": "none"}
+    if words[0] != "connect":
+        return run_module("ragforge", *words, cwd=home / "shop", env=environ)
+    return subprocess.run(
+        python_command("ragforge", *words),
+        cwd=home / "shop",
+        env={**environ, "PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+    )
 
 
 BLOCKS = list(list_blocks())
@@ -203,7 +172,7 @@ BLOCKS = list(list_blocks())
 )
 def test_a_command_prints_what_the_page_shows(block: Block, place: Path) -> None:
     if block.page.startswith("docs/agents/"):
-        write_cart(place, Path(block.page).stem)
+        write_cart(Path(block.page).stem, place, place / "shop")
     else:
         write_login(place)
     run_block(block, place)
