@@ -147,10 +147,10 @@ class FirstReading:
 
         Also None before it begins: until then no file may be read.
         """
-        from ragforge.brain.search.unread import Unread
-
         if not await self.is_unfinished():
             return None
+        from ragforge.brain.search.unread import Unread  # it loads the parsers
+
         files, read = await asyncio.gather(
             asyncio.to_thread(self._list_files),
             self.ingester.store.code.file_paths(self.project_id),

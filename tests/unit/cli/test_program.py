@@ -174,6 +174,39 @@ def test_the_terminal_is_opened_without_what_only_commands_and_answers_need() ->
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_search_in_a_project_that_was_read_loads_no_parsers(tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "from ragforge.cli.start import main\n"
+        "try:\n"
+        "    main()\n"
+        "except SystemExit as ended:\n"
+        "    heavy = {'tree_sitter', 'ragforge.brain.parse.documents', 'email.message'}\n"
+        "    loaded = heavy & set(sys.modules) if 'search' in sys.argv else ''\n"
+        "    sys.exit(f'{loaded} should not be loaded' if loaded else ended.code)\n"
+    )
+    (tmp_path / "user.yaml").touch()
+    root = tmp_path / "project"
+    root.mkdir(exist_ok=True)
+    (root / "carts.py").write_text("def add_to_cart(item):\n    return [item]\n")
+    environ = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("RAGFORGE_")},
+        "RAGFORGE_STORE": str(tmp_path / "store.db"),
+        "RAGFORGE_CONFIG": str(tmp_path / "user.yaml"),
+    }
+    for arguments in (["ingest", "--yes"], ["search", "add to cart"]):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=root,
+            env=environ,
+        )
+        assert done.returncode == 0, done.stderr
+    assert "carts.py" in done.stdout
+
+
 def test_a_question_without_a_model_loads_no_tools(tmp_path: Path) -> None:
     program = (
         "import sys\n"

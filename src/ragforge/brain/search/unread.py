@@ -20,7 +20,6 @@ from typing import Any
 from ragforge.brain.files.walk import FoundFile, WantedFiles
 from ragforge.brain.languages.language import is_under
 from ragforge.brain.languages.table import is_document_path
-from ragforge.brain.parse.read_source import NeedsFence, read_file
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import (
     MODULE,
@@ -159,6 +158,8 @@ class Unread:
         return scopes
 
     def _parse_file(self, path: str) -> list[Scope]:
+        from ragforge.brain.parse.read_source import NeedsFence, read_file  # it loads the parsers
+
         root = os.path.realpath(self.root)
         try:
             found = read_file(root, self.project_id, path, 0, is_fenced=False)
