@@ -22,6 +22,7 @@ import ragforge.events
 import ragforge.permissions
 
 PAGE = Path(__file__).parents[1] / "docs" / "api.md"
+MODULES = (ragforge, ragforge.events, ragforge.permissions, ragforge.errors)
 HEAD = """\
 # API reference
 
@@ -33,13 +34,14 @@ things go together.
 def render_page() -> str:
     """Return the whole page."""
     parts = [HEAD]
-    for module in (ragforge, ragforge.events, ragforge.permissions, ragforge.errors):
+    for module in MODULES:
         parts.append(f"## {module.__name__}\n")
-        parts += (_render(name, getattr(module, name)) for name in _list_names(module))
+        parts += (_render(name, getattr(module, name)) for name in list_names(module))
     return "\n".join(parts)
 
 
-def _list_names(module: ModuleType) -> list[str]:
+def list_names(module: ModuleType) -> list[str]:
+    """Return the public names of a module."""
     if hasattr(module, "__all__"):
         return sorted(name for name in module.__all__ if not name.startswith("__"))
     return sorted(

@@ -53,6 +53,7 @@ RagForgeError
         ├── StoreBusy             another process held it for too long
         ├── StoreCorrupt
         ├── StoreReadOnly
+        │   └── SchemaTooOld      opened only for reading, it cannot be upgraded
         ├── StoreFull
         └── SchemaTooNew          written by a newer RagForge
 """
@@ -360,6 +361,10 @@ class StoreCorrupt(StoreUnavailable):
 
 class StoreReadOnly(StoreUnavailable):
     """The store's file or folder cannot be written to."""
+
+
+class SchemaTooOld(StoreReadOnly):
+    """The store is opened only for reading, and must be upgraded first."""
 
 
 class StoreFull(StoreUnavailable):

@@ -45,6 +45,8 @@ def run_hook(arguments: Sequence[str]) -> None:
     except BaseException as error:
         if run.end("failed", describe_failure(error)):
             _log_failure(run)
+        if type(error).__name__ == "SchemaTooOld":  # RagForge itself was upgraded
+            start_detached(["memory", "work"])  # opens the store to write, and so upgrades it
     finally:
         os._exit(0)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -99,8 +100,14 @@ def list_agents(home: Path, environ: Mapping[str, str], program: Sequence[str]) 
 
 
 def make_hook_command(program: Sequence[str], agent: str) -> str:
-    """Return the line that an agent's shell runs for a hook."""
-    return f"{shlex.join(program)} hook --agent {agent}"
+    """Return the line that an agent's shell runs for a hook: `sh`, or on Windows one of several."""
+    if sys.platform == "win32":  # bash and cmd both take slashes and double quotes
+        from subprocess import list2cmdline
+
+        line = list2cmdline([part.replace("\\", "/") for part in program])
+    else:
+        line = shlex.join(program)
+    return f"{line} hook --agent {agent}"
 
 
 def group_hooks(

@@ -33,6 +33,7 @@ class Change:
     before: bytes | None  # None: there is no file
     after: bytes | None  # None: it is removed
     problem: str = ""  # why it is left alone, and what to do
+    without: bytes | None = None  # the file without entries of ours
 
     @property
     def is_needed(self) -> bool:
@@ -63,7 +64,7 @@ def apply(change: Change, ledger: Ledger, *, connecting: bool) -> None:
         if _read(change.target) != change.before:
             raise InputError(f"{change.path} has changed meanwhile. Run the command again.")
         if connecting:
-            ledger.note(change.agent, change.target, change.before, change.after)
+            ledger.note(change.agent, change.target, change.before, change.after, change.without)
         if change.after is None:
             change.target.unlink(missing_ok=True)
         else:
@@ -99,14 +100,17 @@ def _plan(
         if path.is_symlink() and not target.is_relative_to(home.resolve()):
             raise InputError(f"it is a link to {target}, outside of your home")
         before = _read(target)
+        without: bytes | None = None
         if ledger is None:
-            after: bytes | None = edit(None if before is None else _decode(before)).encode()
+            text = None if before is None else _decode(before)
+            after: bytes | None = edit(text).encode()
+            without = None if text is None else file.remove(text).encode()
         else:
             after = None if before is None else _undo(file, target, before, ledger)
     except (InputError, OSError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         return Change(agent.name, path, target, before, before, f"{path} is left alone: {why}.")
-    return Change(agent.name, path, target, before, after)
+    return Change(agent.name, path, target, before, after, without=without)
 
 
 def _undo(file: ConfigFile, target: Path, before: bytes, ledger: Ledger) -> bytes | None:

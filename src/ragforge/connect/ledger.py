@@ -50,13 +50,24 @@ class Ledger:
         record = self.read()["files"].get(str(target))
         return isinstance(record, dict) and record.get("backup") is None
 
-    def note(self, agent: str, target: Path, before: bytes | None, after: bytes | None) -> None:
-        """Remember a change before it is made."""
+    def note(
+        self,
+        agent: str,
+        target: Path,
+        before: bytes | None,
+        after: bytes | None,
+        without: bytes | None = None,
+    ) -> None:
+        """Remember a change before it is made; `without` is the file without entries of ours.
+
+        That is what a file was before if it was connected, then edited, and is connected again.
+        """
         if after is None:
             return
         every = self.read()
         is_ours, original = (False, None) if before is None else self.find_original(target, before)
-        original = original if is_ours else before
+        if not is_ours:
+            original = before if str(target) not in every["files"] else without
         backup = None
         if original is not None:
             backup = f"{_digest(str(target).encode())[:16]}-{target.name}"

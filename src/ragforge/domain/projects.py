@@ -218,8 +218,8 @@ def guess_paths(name: str, root: str, cwd: str) -> list[str]:
 
 
 def use_slashes(path: str) -> str:
-    """Return a path of any platform with slashes."""
-    return path.replace("\\", "/")
+    r"""Return a path of any platform with slashes, without the `\\?\` of long ones."""
+    return path.replace("\\", "/").removeprefix("//?/")
 
 
 def is_absolute(path: str) -> bool:
@@ -229,4 +229,6 @@ def is_absolute(path: str) -> bool:
 
 def _strip_root(path: str, root: str) -> str | None:
     prefix = root.rstrip("/") + "/"
+    if path[1:2] == ":":  # the letter of a drive is written in either case
+        path, prefix = path[0].lower() + path[1:], prefix[:1].lower() + prefix[1:]
     return path.removeprefix(prefix) if path.startswith(prefix) else None

@@ -90,7 +90,7 @@ def _choose_lines(
     passage: Passage, pattern: re.Pattern[str] | None
 ) -> tuple[Sequence[int], Sequence[str]]:
     """Return the line with the name and those with most of the words, with their numbers."""
-    lines = [sanitise(line).rstrip().expandtabs(4) for line in passage.text.split("\n")]
+    lines = [sanitise(line.rstrip()).expandtabs(4) for line in passage.text.split("\n")]
     numbers = list(passage.numbers)
     if numbers:  # lines without a number tell a model what was left out
         pairs = [pair for pair in zip(numbers, lines, strict=False) if pair[0]]

@@ -196,6 +196,11 @@ class Fields:
         self._paths = {key: (path or key).split(",") for key, _, path in pairs}
         self._functions = functions
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of the fields in JSON."""
+        return tuple(self._paths)
+
     def __call__(self, data: object) -> dict[str, Any]:
         return {key: self._read(data, key, paths) for key, paths in self._paths.items()}
 

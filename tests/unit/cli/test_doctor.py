@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ragforge import __version__
 from ragforge.app.features import doctor
 from ragforge.app.hook.outcomes import HookOutcome, Result, record_outcome
 from ragforge.config import Settings
@@ -371,3 +372,13 @@ def test_no_chat_model_is_fine_and_the_way_to_one_is_explained() -> None:
 
     assert check.status == "ok"
     assert "llm.model" in check.remedy
+
+
+def test_a_report_names_version_system_and_settings_but_no_values() -> None:
+    checks = doctor.check_versions((3, 12, 1))
+    settings = doctor.check_settings({"llm.base_url": "environment", "author": "default"})
+
+    assert [check.name for check in checks] == ["RagForge", "system", "Python"]
+    assert checks[0].detail.startswith(f"{__version__}, installed by ")
+    assert settings.detail == "set: llm.base_url"
+    assert doctor.check_settings({"author": "default"}).detail == "none is set"

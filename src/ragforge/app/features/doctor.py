@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -12,8 +13,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ragforge import errors
-from ragforge.app.features.extras import find_missing_grammars
+from ragforge import __version__, errors
+from ragforge.app.features.extras import find_installer, find_missing_grammars
 from ragforge.app.hook.report import describe_hooks, read_hook_report
 from ragforge.app.wiring import log
 from ragforge.config import Loaded, ProjectFile, Settings
@@ -66,9 +67,10 @@ async def diagnose(loaded: Loaded, cwd: Path, *, deep: bool = False) -> list[Che
     settings, origins = loaded.settings, loaded.origins
     url, state = settings.store.url, Path(settings.agent.state_dir)
     checks = [
-        check_python(sys.version_info[:3]),
+        *check_versions(sys.version_info[:3]),
         *check_user(),
         check_configuration(loaded.files, origins, os.environ),
+        check_settings(origins),
     ]
     if loaded.project is not None:
         checks += [check_project_file(loaded.project)]
@@ -93,7 +95,22 @@ async def diagnose(loaded: Loaded, cwd: Path, *, deep: bool = False) -> list[Che
 def diagnose_without_settings(error: errors.SettingsError) -> list[Check]:
     """Run the checks that need no settings, when these are wrong."""
     wrong = Check("configuration", "fail", str(error), "Correct what is named here.")
-    return [check_python(sys.version_info[:3]), wrong, check_git(), check_ripgrep()]
+    return [*check_versions(sys.version_info[:3]), wrong, check_git(), check_ripgrep()]
+
+
+def check_versions(version: tuple[int, ...]) -> list[Check]:
+    """Tell what a report of a bug needs first."""
+    return [
+        Check("RagForge", "ok", f"{__version__}, installed by {find_installer()}"),
+        Check("system", "ok", platform.platform()),
+        check_python(version),
+    ]
+
+
+def check_settings(origins: Mapping[str, str]) -> Check:
+    """Name the settings that are not as they come; their values may be private."""
+    changed = sorted(key for key, origin in origins.items() if origin != "default")
+    return Check("settings", "ok", f"set: {', '.join(changed)}" if changed else "none is set")
 
 
 def check_python(version: tuple[int, ...]) -> Check:

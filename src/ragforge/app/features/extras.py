@@ -19,22 +19,34 @@ from ragforge.folders import find_project, is_project
 
 LANGUAGES = "languages"
 """The extra with the grammars of languages that few projects use."""
+RECEIPT = "uv-receipt.toml"
+
+
+def find_installer() -> str:
+    """Return the program that installed RagForge, as far as it can be seen."""
+    prefix = Path(sys.prefix)
+    if getattr(sys, "frozen", False):  # docs/install.md: without Python
+        return "its archive"
+    if (prefix / "pipx_metadata.json").exists():
+        return "pipx"
+    if (prefix / RECEIPT).exists():
+        return "uv tool"
+    return "uv" if importlib.util.find_spec("pip") is None and shutil.which("uv") else "pip"
 
 
 def choose_install_command(extra: str) -> str:
     """Return the command that adds an extra, for the program that installed RagForge."""
-    prefix = Path(sys.prefix)
     added = f"{DISTRIBUTION}[{extra}]"
-    if (prefix / "pipx_metadata.json").exists():
-        return shlex.join(("pipx", "inject", "--force", DISTRIBUTION, added))
-    receipt = prefix / "uv-receipt.toml"
-    if receipt.exists():  # `uv tool install` forgets the extras that it is not given again
-        extras = ",".join(sorted({*_read_extras(receipt), extra}))
-        return shlex.join(("uv", "tool", "install", f"{DISTRIBUTION}[{extras}]"))
+    match find_installer():
+        case "pipx":
+            return shlex.join(("pipx", "inject", "--force", DISTRIBUTION, added))
+        case "uv tool":  # forgets the extras that it is not given again
+            extras = ",".join(sorted({*_read_extras(Path(sys.prefix, RECEIPT)), extra}))
+            return shlex.join(("uv", "tool", "install", f"{DISTRIBUTION}[{extras}]"))
+        case "uv":
+            return shlex.join(("uv", "pip", "install", "--python", sys.executable, added))
     if sys.prefix == sys.base_prefix:
         return format_install_command(extra)
-    if importlib.util.find_spec("pip") is None and shutil.which("uv"):
-        return shlex.join(("uv", "pip", "install", "--python", sys.executable, added))
     return shlex.join((sys.executable, "-m", "pip", "install", added))
 
 

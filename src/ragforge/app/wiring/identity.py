@@ -56,7 +56,8 @@ def _find_login() -> str:
 
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a user without a name, as in containers
+    # A user without a name, as in containers; on Windows one without USERNAME.
+    except (ImportError, KeyError, OSError):
         return UNKNOWN
 
 

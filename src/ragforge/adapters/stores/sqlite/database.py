@@ -15,7 +15,7 @@ from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.sql import Connection
 from ragforge.adapters.stores.sqlite.visibility import hide_others
 from ragforge.domain.kinds import Redactor
-from ragforge.errors import SchemaTooNew, StoreCorrupt, StoreReadOnly
+from ragforge.errors import SchemaTooNew, SchemaTooOld, StoreCorrupt
 
 T = TypeVar("T")
 
@@ -206,12 +206,12 @@ async def begin_reading(database: SqliteDatabase) -> int:
 def check_readable(connection: Connection, path: Path) -> int:
     """Return the schema number of a file that is only read.
 
-    Raises SchemaTooNew, StoreCorrupt, or StoreReadOnly if it would have to be upgraded first.
+    Raises SchemaTooNew, StoreCorrupt, or SchemaTooOld if it would have to be upgraded first.
     """
     check_format(connection, path)
     schema = read_schema(connection)
     if schema != SCHEMA:
-        raise StoreReadOnly(
+        raise SchemaTooOld(
             f"{path} has schema {schema} and must be upgraded to {SCHEMA}, but it cannot be "
             "written to. Copy the file to a folder of yours and name it with --store."
         )

@@ -19,6 +19,9 @@ MAX_ENTRIES = 100_000
 _SINGLE_FILES = ("config", "packed-refs", "shallow", "reftable", "objects", "refs", "logs", "info")
 _WALKED = ("refs", "logs", "worktrees", "reftable", "info")
 _NEVER_READ = frozenset({"hooks", "lfs", "annex", "modules", "rr-cache", "svn"})
+_READ = os.O_RDONLY
+for _name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
+    _READ |= getattr(os, _name, 0)
 _IN_WORK_TREE = (".gitignore", ".gitattributes", ".gitmodules", ".mailmap")
 
 
@@ -99,7 +102,9 @@ def _find_links_below(folder: str, budget: list[int]) -> Iterator[str]:
 def read_small(path: str, limit: int = SMALL) -> bytes:
     """Return the content of a small regular file, not through a link. Raises NotAllowed."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        if not hasattr(os, "O_NOFOLLOW") and os.path.islink(path):  # Windows
+            raise OSError(f"{path} is a link")
+        handle = os.open(path, _READ)
     except OSError as error:
         raise NotAllowed(f"{os.path.basename(path)} of the repository cannot be read") from error
     with os.fdopen(handle, "rb") as file:
