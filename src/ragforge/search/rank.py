@@ -28,6 +28,7 @@ from ragforge.search.rank_paths import (
     find_own_name,
     is_for_windows,
     is_header,
+    is_internal,
     is_outdated,
     is_part,
     is_secondary,
@@ -61,7 +62,7 @@ SHORT, SHORT_LINES = 0.85, 4
 """For a constant, a getter or a declaration: a question is rarely about one, unless it names it."""
 EXTENSION = 0.8
 """For an `impl` or extension, compared with the type that it adds to."""
-OUTDATED, TYPES_ONLY, PART, FOR_WINDOWS = 0.8, 0.8, 0.9, 0.8
+OUTDATED, INTERNAL, TYPES_ONLY, PART, FOR_WINDOWS = 0.8, 0.8, 0.8, 0.9, 0.8
 """For files that people ask about less than about others with the same words."""
 AGAIN = 0.3
 """How much each further hit in a file counts, compared with the one before."""
@@ -275,6 +276,7 @@ class Scorer:
         """Return how much a file counts by its path, 0..1."""
         weight = self._secondary if self._is_secondary(path) else 1.0
         weight *= OUTDATED if is_outdated(path) else 1.0
+        weight *= INTERNAL if is_internal(path) else 1.0
         weight *= TYPES_ONLY if is_types_only(path) else 1.0
         weight *= PART if is_part(path) else 1.0
         return weight * (self._windows if is_for_windows(path) else 1.0)

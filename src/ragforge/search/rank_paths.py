@@ -19,6 +19,7 @@ _SECONDARY_FILE = re.compile(
 _OUTDATED = re.compile(
     r"(^|/)_?(legacy|deprecat\w*|compat\w*|obsolete|v1)(/|\.\w+$)", re.IGNORECASE
 )
+_INTERNAL = re.compile(r"(^|/)_?(internals?|private|impl|detail)/|(^|[/_.])(internal|impl)\.\w+$")
 _WITHOUT_CODE = re.compile(r"(^|/)types?(/|\.[a-z]+$)|\.d\.ts$")
 _HEADER = re.compile(r"\.(h|hh|hpp|hxx)$")
 _PART = re.compile(r"\w\.[A-Z]\w*\.cs$|\+[^/]*\.swift$")
@@ -38,6 +39,12 @@ def is_secondary(path: str) -> bool:
 def is_outdated(path: str) -> bool:
     """Tell whether a file is kept for those who still use something old."""
     return bool(_OUTDATED.search(path))
+
+
+@lru_cache(_REMEMBERED)
+def is_internal(path: str) -> bool:
+    """Tell whether a file is the inside of an API: people ask for the file that others import."""
+    return bool(_INTERNAL.search(path))
 
 
 @lru_cache(_REMEMBERED)

@@ -12,7 +12,7 @@ from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import TRANSFORMER, MeaningWeights
 from ragforge.search.question.code_names import find_identifiers
 from ragforge.search.rank import OWN, Candidates, RankedScope, rank
-from ragforge.search.rank_paths import is_secondary
+from ragforge.search.rank_paths import is_internal, is_secondary
 from ragforge.search.words.tokenise import WORDS
 
 
@@ -47,6 +47,20 @@ def order(question: str, found: Candidates, limit: int = 10) -> list[str]:
 
 def equally(*places: str) -> list[tuple[str, float]]:
     return [(place, 1.0) for place in places]
+
+
+@pytest.mark.parametrize(
+    "inside", ["pool/internal/pool.go:open_pool", "pool/_private/pool.py:open_pool"]
+)
+def test_the_inside_of_an_api_comes_after_what_others_import(inside: str) -> None:
+    outside = "pool/api/pool.go:open_pool"
+    found = candidates(scope(inside), scope(outside), words=equally(inside, outside))
+
+    assert order("how is a pool opened", found) == [outside, inside]
+
+
+def test_a_view_of_details_is_not_the_inside_of_an_api() -> None:
+    assert not is_internal("django/views/generic/detail.py")
 
 
 def test_a_scope_that_fits_comes_before_one_that_only_its_file_brings_first() -> None:
