@@ -4,7 +4,7 @@
                          [--django FOLDER | --fetch] [--repos FOLDER] [--semble PYTHON]
 
 Each part runs in a separate process with a time limit, one after the other. A part that fails, or
-whose data are not there, has a row that says why; all others are measured. The page is
+whose data are not there, says why, next to what it has measured so far. The page is
 benchmarks/results/latest.md. With --only, the rows of the other parts stay as they were measured
 before; each part names its commit and the load of the machine. The exit code is 1 if a part
 failed; a bar that is missed is shown, and is not a failure.
@@ -195,20 +195,16 @@ def write_page(parts: Mapping[str, dict[str, Any]], page: Path) -> None:
     barred = [row for row in rows if row.holds is not None]
     held = sum(bool(row.holds) for row in barred)
     problems = sum(bool(part["problem"]) for part in parts.values())
-    summary = (
-        f"{held} of {len(barred)} bars hold; {problems} of {len(parts)} parts have no figures."
-    )
+    summary = f"{held} of {len(barred)} bars hold; {problems} of {len(parts)} parts lack figures."
     text = HEAD.format(machine=describe_environment(), summary=summary)
     for name, part in parts.items():
-        text += (
-            f"\n## {name}\n\n`python -m benchmarks.{PARTS[name].module} {part['options']}`".rstrip()
-        )
+        command = f"python -m benchmarks.{PARTS[name].module} {part['options']}".rstrip()
+        text += f"\n## {name}\n\n`{command}`"
         text += f" at {part['commit']}, load {part['load']}"
         text += f", {part['cpu_s']} CPU s\n\n" if "cpu_s" in part else "\n\n"
         if part["problem"]:
-            text += f"{part['problem']}\n"
-            continue
-        text += COLUMNS
+            text += f"{part['problem']}\n\n"
+        text += COLUMNS if part["rows"] else ""
         for row in (Row(**row) for row in part["rows"]):
             figure = f"{row.figure:g} {row.unit}".strip()
             text += f"| {row.work} | {figure} | {row.limit} | {row.peer} | {row.verdict} |\n"

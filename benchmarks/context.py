@@ -17,7 +17,7 @@ import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,17 +94,13 @@ async def coverage(repos: list[Repository], folder: Path, stores: Path) -> dict[
 
 async def speed(
     root: Path, store: Path, sizes: Sequence[int], rounds: int
-) -> dict[int, dict[str, Any]]:
-    """Build contexts next to more and more stored turns."""
+) -> AsyncIterator[tuple[int, dict[str, Any]]]:
+    """Build contexts next to more and more stored turns; yield the figures of each size."""
     async with open_project(root, store) as app:
-        found = {}
         for size in sorted(sizes):
             await remember(app, size)
             await app.jobs.wait(600)
-            found[size] = await measure_speed(app, rounds)
-            found[size]["remembering"] = size
-            print(f"{size:,} turns: {found[size]}", flush=True)
-        return found
+            yield size, await measure_speed(app, rounds)
 
 
 async def measure_speed(app: App, rounds: int) -> dict[str, Any]:
@@ -171,11 +167,12 @@ async def run(chosen: argparse.Namespace, repos: list[Repository], stores: Path)
     if not chosen.no_speed:
         require(chosen.django.is_dir(), f"{chosen.django} is missing: a checkout of Django.")
         sizes = [int(size) for size in chosen.turns.split(",")]
-        found = await speed(chosen.django, stores / "django.db", sizes, chosen.rounds)
-        results["speed"] = found
-        rows += make_rows(found)
-    name = "context" if not chosen.only and len(results) == 2 else "context-some"
-    save(name, results, rows)
+        found = results["speed"] = {}
+        async for size, figures in speed(chosen.django, stores / "django.db", sizes, chosen.rounds):
+            found[size] = figures
+            save("context", results, [*rows, *make_rows(found)])
+        return
+    save("context", results, rows)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -234,7 +234,7 @@ def run(engine: str, sizes: Sequence[int], queries: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             results.append(measure_in(Path(folder), engine, turns, queries))
         show(results[-1])
-    save(f"memory-scale-{engine}", results, make_rows(results))
+        save(f"memory-scale-{engine}", results, make_rows(results))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
