@@ -164,6 +164,8 @@ class Copies:
             path, mark, anchor = match["target"].partition("#")
             if not path or re.match(r"\w+:", path):
                 return match["target"]
+            if not (file.parent / path).exists():
+                raise SystemExit(f"{file.relative_to(ROOT)}: {match['target']} does not exist")
             linked = _find_page((file.parent / path).resolve())
             if linked is None:  # a folder, or too much to show
                 return f"{os.path.relpath('index.md', here)}"

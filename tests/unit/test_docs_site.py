@@ -67,6 +67,22 @@ def test_every_link_of_a_copy_leads_to_another_copy(copies: Path) -> None:
     assert broken == []
 
 
+def test_a_link_to_a_file_that_does_not_exist_ends_the_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(docs_site, "ROOT", tmp_path)
+    monkeypatch.setattr(docs_site, "DOCS", tmp_path / "docs")
+    page = tmp_path / "docs" / "a.md"
+    page.parent.mkdir()
+    page.write_text("See [b](b.md), and not [this](gone.md#x).\n")
+    (page.parent / "b.md").write_text("# B\n")
+    copies = docs_site.Copies(tmp_path / "site")
+    copies.add(page)
+
+    with pytest.raises(SystemExit, match=r"docs/a.md: gone.md#x does not exist"):
+        copies.write_all()
+
+
 def without_code(page: Path) -> str:
     text = re.sub(r"^ *```.*?^ *```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
     return re.sub(r"`[^`]*`", "", text)

@@ -44,7 +44,8 @@ def write_project(home: Path, environ: Mapping[str, str]) -> Path:
         _write(project / name, file["text"])
     commit("First version", now() - timedelta(days=48))
     for number, session in enumerate(read_demo("sessions")["session"], 1):
-        at = _find_time(session)
+        day = now().astimezone() - timedelta(days=session["days"])
+        at = datetime.combine(day, time.fromisoformat(session["at"])).astimezone()
         lines = Transcript(session["agent"], project, f"{number:08x}-{NAME}", at)
         for turn in session["turn"]:
             lines.add_turn(turn)
@@ -56,18 +57,12 @@ def write_project(home: Path, environ: Mapping[str, str]) -> Path:
     return project
 
 
-def _find_time(session: Mapping[str, Any]) -> datetime:
-    """Return when a session began, on the user's clock."""
-    day = (now().astimezone() - timedelta(days=session["days"])).date()
-    return datetime.combine(day, time.fromisoformat(session["at"])).astimezone()
-
-
 def _open_repository(project: Path, environ: Mapping[str, str]) -> Callable[[str, datetime], None]:
     """Make a folder a repository; return what commits all its files: nothing without git."""
     project.mkdir(parents=True)
     git = shutil.which("git", path=environ.get("PATH"))
 
-    def run(*words: str, at: str = "") -> None:
+    def run(words: Sequence[str], at: str = "") -> None:
         dates = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at} if at else {}
         if git is not None:
             command = [git, "-C", str(project), "-c", "commit.gpgsign=false", *words]
@@ -76,10 +71,10 @@ def _open_repository(project: Path, environ: Mapping[str, str]) -> Callable[[str
             )
 
     def commit(message: str, at: datetime) -> None:
-        run("add", "--all")
-        run("commit", "-q", "-m", message, at=at.isoformat())
+        run(("add", "--all"))
+        run(("commit", "-q", "-m", message), at.isoformat())
 
-    run("init", "-q", "-b", "main")
+    run(("init", "-q", "-b", "main"))
     return commit
 
 
@@ -132,43 +127,32 @@ class Transcript:
             name = "Edit" if "edit" in call else "Read" if "read" in call else "Bash"
             used = {"type": "tool_use", "id": self._name(), "name": name, "input": self._give(call)}
             self._say_claude("assistant", [used])
-            result = {"type": "tool_result", "tool_use_id": used["id"]}
-            result["content"] = call.get("output", "ok")
-            self._say_claude("user", [result], **self._describe_edit(call))
+            result = {"type": "tool_result", "tool_use_id": used["id"], "content": _output(call)}
+            self._say_claude("user", [result], toolUseResult=self._describe_edit(call))
         sent, cached, written = turn["tokens"]
         usage = {"input_tokens": sent - cached, "cache_read_input_tokens": cached}
-        self._say_claude("assistant", [{"type": "text", "text": turn["answer"]}], usage, written)
+        said = [{"type": "text", "text": turn["answer"]}]
+        self._say_claude("assistant", said, {**usage, "output_tokens": written})
 
-    def _say_claude(
-        self,
-        kind: str,
-        content: Any,
-        usage: Mapping[str, int] | None = None,
-        written: int = 0,
-        **more: Any,
-    ) -> None:
-        message: Line = {"role": kind, "content": content}
-        if kind == "assistant":
-            message |= {"id": f"msg-{self._name()}", "model": MODELS[self._agent]}
-            message |= {"usage": {**usage, "output_tokens": written}} if usage else {}
-        parent = self._lines[-1]["uuid"] if self._lines else None
+    def _say_claude(self, kind: str, content: Any, usage: Any = None, **more: Any) -> None:
+        ids = {"uuid": self._name(), "parentUuid": self._lines[-1]["uuid"] if self._lines else None}
         about = {"cwd": str(self._project), "sessionId": self._session, "gitBranch": "main"}
-        ids = {"uuid": self._name(), "parentUuid": parent, "isSidechain": False}
+        message = {"role": kind, "content": content, "usage": usage, "model": MODELS[self._agent]}
         said = {"type": kind, "timestamp": self._stamp(), "message": message}
         self._lines.append({**ids, **about, **said, **more})
 
-    def _describe_edit(self, call: Mapping[str, Any]) -> Line:
+    def _describe_edit(self, call: Mapping[str, Any]) -> Line | None:
+        """Return what Claude Code writes down about an edit."""
         if "edit" not in call:
-            return {}
+            return None
         file = self._project / call["edit"]
-        before = file.read_text("utf-8") if file.exists() else ""
-        edit = {"filePath": str(file), "oldString": call["old"], "newString": call["new"]}
-        start = before[: before.find(call["old"])].count("\n") + 1
         old, new = call["old"].splitlines(), call["new"].splitlines()
         lines = [*(f"-{line}" for line in old), *(f"+{line}" for line in new)]
+        before = file.read_text("utf-8")
+        start = before.partition(call["old"])[0].count("\n") + 1
         at = {"oldStart": start, "oldLines": len(old), "newStart": start, "newLines": len(new)}
-        patch = [{**at, "lines": lines}]
-        return {"toolUseResult": {**edit, "originalFile": before, "structuredPatch": patch}}
+        edit = {"filePath": str(file), "oldString": call["old"], "newString": call["new"]}
+        return {**edit, "originalFile": before, "structuredPatch": [{**at, "lines": lines}]}
 
     def _add_codex(self, turn: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> None:
         about = {"turn_id": self._name(), "cwd": str(self._project), "model": MODELS["codex"]}
@@ -184,7 +168,7 @@ class Transcript:
             words = call["run"] if "run" in call else f"cat {call['read']}"
             given = json.dumps({"command": ["bash", "-lc", words]})
             self._item("function_call", name="shell", arguments=given, call_id=key)
-            self._item("function_call_output", call_id=key, output=call.get("output", "…"))
+            self._item("function_call_output", call_id=key, output=_output(call))
         said = [{"type": "output_text", "text": turn["answer"]}]
         self._item("message", role="assistant", content=said)
         sent, cached, written = turn["tokens"]
@@ -196,7 +180,7 @@ class Transcript:
         self._message("user", content=turn["user"])
         for call in calls:
             name = "replace" if "edit" in call else "read_file"
-            output = {"functionResponse": {"response": {"output": call.get("output", "ok")}}}
+            output = {"functionResponse": {"response": {"output": _output(call)}}}
             about = {"id": self._name(), "name": name, "args": self._give(call)}
             done = {**about, "status": "success", "result": [output]}
             self._message("gemini", content="", model=MODELS["gemini"], toolCalls=[done])
@@ -232,6 +216,10 @@ class Transcript:
     def _stamp(self) -> str:
         self._at += STEP
         return self._at.isoformat()
+
+
+def _output(call: Mapping[str, Any]) -> str:
+    return str(call.get("output", "ok"))
 
 
 def _write_patch(call: Mapping[str, Any]) -> str:

@@ -59,29 +59,19 @@ def demo(
 @contextmanager
 def _make_folder(keep: bool) -> Iterator[Path]:
     """Make a folder that only the user can read, and remove it however the demo ends."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):  # an exception, as Ctrl-C is one
+            signal.signal(getattr(signal, name), _end)
     folder = Path(tempfile.mkdtemp(prefix="ragforge-demo-")).resolve()
     try:
-        with _ended_by_signals():
-            yield folder
+        yield folder
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into SystemExit, as Ctrl-C is an exception too."""
-
-    def end(number: int, _: object) -> None:
-        raise SystemExit(BY_SIGNAL + number)
-
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.signal(number, end) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _end(number: int, _: object) -> None:
+    raise SystemExit(BY_SIGNAL + number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +146,7 @@ class Demonstration:
             check=False,
         )
         if done.returncode:
-            raise DemoFailed(f"ragforge {shlex.join(words)} failed: {done.stderr.strip()}")
+            raise RagForgeError(f"ragforge {shlex.join(words)} failed: {done.stderr.strip()}")
         return done.stdout
 
     def serve_page(self) -> None:
@@ -182,11 +172,7 @@ class Demonstration:
 
     def say_where(self) -> None:
         """Print how to use the kept project."""
-        own = {name: value for name, value in self.environ.items() if name.startswith("RAGFORGE_")}
-        variables = shlex.join(f"{name}={value}" for name, value in own.items())
+        named = (f"{name}={value}" for name, value in self.environ.items() if "RAGFORGE" in name)
+        variables = shlex.join(named)
         print_note(f"The demo is in {self.project.parents[1]}. To continue there:")
         print_note(f"  cd {shlex.quote(str(self.project))} && export {variables}")
-
-
-class DemoFailed(RagForgeError):
-    """A command of the demo failed."""

@@ -15,7 +15,7 @@ import ragforge
 from ragforge.cli.main import COMMANDS, build_program
 from ragforge.cli.options import JsonOption, argument
 from ragforge.resources import read_resource
-from ragforge.show.console import is_plain, open_console, print_json, print_table
+from ragforge.show.console import is_plain, open_console, print_result, print_table
 
 _LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!\w+:)([^)\s]*)\)")
 _HTML = re.compile(r"^(?:<[^>]*>|!\[[^\]]*\]\([^)]*\)).*\n", re.MULTILINE)
@@ -41,33 +41,21 @@ def help_(
 
     The name of a command that has no page prints the help of the command.
     """
+    topics = list_topics()
     if topic is None:
-        _list_topics(as_json)
-    elif topic in list_topics():
-        _show_page(topic, as_json)
+        listed = [{"topic": name, "about": about} for name, about in topics.items()]
+        columns = ("topic", "about")
+        print_result(as_json, listed, lambda: print_table(columns, [*topics.items()], ("about",)))
+    elif topic in topics:
+        text = read_page(topic)
+        said = {"topic": topic, "about": topics[topic], "text": text}
+        print_result(as_json, said, lambda: _show_page(text))
     elif topic in COMMANDS:
         build_program()([topic, "--help"], prog_name="ragforge")
     else:
-        near = difflib.get_close_matches(topic, [*list_topics(), *COMMANDS], n=3, cutoff=0.5)
+        near = difflib.get_close_matches(topic, [*topics, *COMMANDS], n=3, cutoff=0.5)
         hint = f"Did you mean {' or '.join(near)}?" if near else "`ragforge help` lists them."
         raise typer.BadParameter(f"There is no topic {topic!r}. {hint}", param_hint="TOPIC")
-
-
-def _list_topics(as_json: bool) -> None:
-    if as_json:
-        print_json([{"topic": topic, "about": about} for topic, about in list_topics().items()])
-    else:
-        print_table(("topic", "about"), list(list_topics().items()), one_line_each=("about",))
-
-
-def _show_page(topic: str, as_json: bool) -> None:
-    text = read_page(topic)
-    if as_json:
-        print_json({"topic": topic, "about": list_topics()[topic], "text": text})
-    elif is_plain():
-        sys.stdout.write(text)
-    else:
-        _show_in_terminal(_prepare(text))
 
 
 def read_page(topic: str) -> str:
@@ -78,27 +66,27 @@ def read_page(topic: str) -> str:
     return page.read_text("utf-8")
 
 
-def _prepare(text: str) -> str:
-    """Return a page without pictures; links to other pages name their topics at the end."""
-    linked = dict.fromkeys(
-        name
-        for _, path in _LINK.findall(text)
-        if (name := path.partition("#")[0].removesuffix(".md")) in list_topics()
-    )
-    shown = _LINK.sub(r"\1", _HTML.sub("", text))
-    return f"{shown}\nSee also: ragforge help {' | '.join(linked)}\n" if linked else shown
-
-
-def _show_in_terminal(text: str) -> None:
-    """Print a page; in the pager, if it is longer than the screen."""
+def _show_page(text: str) -> None:
+    """Print a page as it is in a pipe; else rendered, in the pager if it is long."""
+    if is_plain():
+        sys.stdout.write(text)
+        return
     from ragforge.show.markdown import render_markdown
     from ragforge.show.pager import run_pager
 
     out = open_console(soft_wrap=False)
     with out.capture() as captured:
-        out.print(render_markdown(text))
+        out.print(render_markdown(_prepare(text)))
     page = captured.get()
     if out.is_terminal and page.count("\n") >= out.height:
         run_pager(page, "; `ragforge help TOPIC | cat` prints it")
     else:
         sys.stdout.write(page)
+
+
+def _prepare(text: str) -> str:
+    """Return a page without pictures; links to other pages name their topics at the end."""
+    names = (path.partition("#")[0].removesuffix(".md") for _, path in _LINK.findall(text))
+    linked = dict.fromkeys(name for name in names if name in list_topics())
+    shown = _LINK.sub(r"\1", _HTML.sub("", text))
+    return f"{shown}\nSee also: ragforge help {' | '.join(linked)}\n" if linked else shown
