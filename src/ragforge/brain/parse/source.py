@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
@@ -16,6 +15,7 @@ FUNCTIONS = frozenset(("function", "method", "macro"))
 
 
 _LINE_BYTES = 500
+_LINE_END = re.compile(rb"\n")
 
 
 class SourceText:
@@ -38,7 +38,7 @@ class SourceText:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        return list(_find_line_starts(self.data))
+        return [0, *(end.end() for end in _LINE_END.finditer(self.data))]
 
     def find_line(self, byte: int) -> int:
         """Return the line of a byte, counted from 1."""
@@ -68,13 +68,6 @@ class SourceText:
 
 def _blank(match: re.Match[bytes]) -> bytes:
     return b" " * len(match.group())
-
-
-def _find_line_starts(data: bytes) -> Iterator[int]:
-    position = 0
-    for line in data.split(b"\n"):
-        yield position
-        position += len(line) + 1
 
 
 @dataclass(slots=True, eq=False)
