@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TypeAlias
 
 from ragforge.brain.graph.exports import Exports, ImportedModule, Meaning
 from ragforge.brain.graph.members import Members
 from ragforge.brain.graph.name_index import FILE, FileView, NameIndex, Target
 from ragforge.brain.graph.values import Values
 from ragforge.brain.parse.outline import CONTAINERS, HOLDERS, SPACES
-from ragforge.brain.parse.source import FUNCTIONS
 from ragforge.domain.code import SMALL
 
 _SHORT = 2
@@ -29,24 +27,9 @@ class Resolver:
         self.exports = Exports(index, self.members)
         self.values = Values(index, self.members, self)
         self._outer: dict[tuple[str, str, str], tuple[Meaning, int] | None] = {}
-        self._uses = _UsesInFile("")
 
     def resolve_use(self, view: FileView, scope: int, name: str, is_call: bool) -> Target | None:
-        """Return the definition that a name in the body of another one means.
-
-        Functions next to each other mostly mean the same by it, which is then looked up once.
-        """
-        if self._uses.path != view.path:
-            self._uses = _UsesInFile(view.path)
-        siblings = self._uses.find_siblings(view, scope, name)
-        if siblings is None:
-            return self._resolve_use(view, scope, name, is_call)
-        key = (siblings, name, is_call)
-        if key not in self._uses.found:
-            self._uses.found[key] = self._resolve_use(view, scope, name, is_call)
-        return self._uses.found[key]
-
-    def _resolve_use(self, view: FileView, scope: int, name: str, is_call: bool) -> Target | None:
+        """Return the definition that a name in the body of another one means."""
         parts, rules = name.split("."), view.rules
         if is_call and len(parts) > 1 and parts[-1] in rules.call_words:  # `stop.call(this)`
             found = self.resolve_use(view, scope, ".".join(parts[:-1]), is_call)
@@ -284,45 +267,6 @@ class Resolver:
             return meaning is not None
         kind = self._index.get_definition(meaning).type
         return not _is_low(parts[0]) or kind in HOLDERS
-
-
-_Siblings: TypeAlias = tuple[int | None, str]  # what is around them, and their type
-
-
-class _UsesInFile:
-    """What names mean in the functions of one file."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.found: dict[tuple[_Siblings, str, bool], Target | None] = {}
-        self._bound: dict[int, frozenset[str] | None] = {}
-
-    def find_siblings(self, view: FileView, scope: int, name: str) -> _Siblings | None:
-        """Return the functions in which a name means the same; None if it is a name of this one."""
-        if scope not in self._bound:
-            self._bound[scope] = _list_bound(view, scope)
-        bound = self._bound[scope]
-        head = name.partition(".")[0].removesuffix("()")
-        definition = view.definitions[scope]
-        if bound is None or head in bound or head in definition.signature or head == "super":
-            return None
-        return definition.parent, definition.type
-
-
-def _list_bound(view: FileView, scope: int) -> frozenset[str] | None:
-    """Return the names that a function binds; None if more may depend on which function it is."""
-    definition, rules = view.definitions[scope], view.rules
-    if (
-        definition.type not in FUNCTIONS
-        or rules.implicit_members
-        or rules.receiver
-        or scope in view.inner
-        or scope in view.scoped
-        or any(place != FILE for place, _ in view.wildcards)
-        or view.find_owner(scope)
-    ):
-        return None
-    return frozenset((*rules.super_words, *(name for name, _ in definition.origins)))
 
 
 def _is_low(name: str) -> bool:

@@ -25,6 +25,7 @@ _OPENING = frozenset("<([{")
 _PARTNER = {">": "<", ")": "(", "]": "[", "}": "{"}
 _ARROWS = frozenset(("->", "=>"))
 _PREFIX = re.compile(r"^(?:await\s+|new\s+|try[!?]?\s+|&\s*mut\s+|&|\*)+")
+_PREFIXES = ("await", "new", "try", "&", "*")
 _TYPE_PREFIX = re.compile(
     r"^(?:(?:const|final|mut|dyn|impl|readonly|in|ref|out)\s+|'\w+\s+|[&*?])+"
 )
@@ -112,7 +113,11 @@ def read_value(text: str) -> str:
     """Return the origin that an expression is, or nothing if it is more than names and calls."""
     if len(text) > MAX_VALUE_CHARS:
         return ""
-    text = _PREFIX.sub("", text.strip())
+    text = text.strip()
+    if text.isascii() and text.isidentifier() and len(text) <= MAX_CHARS:
+        return text
+    if text.startswith(_PREFIXES):
+        text = _PREFIX.sub("", text)
     if text[:1] in _NO_NAME:
         return ""
     plain = strip_brackets(text, "<") if _GENERIC.search(text) else text
@@ -176,7 +181,13 @@ def _find_names(node: Node) -> list[str]:
         ]
     if not found:
         found = [child for child in node.named_children[:3] if child.type == "identifier"][:1]
-    return [_MEMBER_SIGN.sub("self.", _decode(one).lstrip("$").replace("->", ".")) for one in found]
+    return [_read_name(_decode(one)) for one in found]
+
+
+def _read_name(text: str) -> str:
+    if text.isidentifier():
+        return text
+    return _MEMBER_SIGN.sub("self.", text.lstrip("$").replace("->", "."))
 
 
 def _find_type(node: Node) -> Node | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
@@ -34,6 +34,7 @@ _FOR_MACHINES = re.compile(
 )
 _STRING = re.compile(r"(?:~?[A-Za-z]{0,2})(\"\"\"|'''|\"|')(.*?)(?:\1|\Z)", re.DOTALL)
 _MAX_READ_CHARS = 4 * MAX_DOCSTRING_CHARS  # markers and indentation need some room
+_LINE_END = re.compile(rb"\n")
 
 
 class SourceText:
@@ -56,7 +57,7 @@ class SourceText:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        return list(_find_line_starts(self.data))
+        return [0, *(end.end() for end in _LINE_END.finditer(self.data))]
 
     def find_line(self, byte: int) -> int:
         """Return the line of a byte, counted from 1."""
@@ -86,13 +87,6 @@ class SourceText:
 
 def _blank(match: re.Match[bytes]) -> bytes:
     return b" " * len(match.group())
-
-
-def _find_line_starts(data: bytes) -> Iterator[int]:
-    position = 0
-    for line in data.split(b"\n"):
-        yield position
-        position += len(line) + 1
 
 
 @dataclass(slots=True, eq=False)

@@ -143,8 +143,7 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
         return Outline(language.name, ())
     grammar, definitions, uses = _compile(language)
     allowance = Allowance(len(source.data))
-    top = _parse(language, grammar, source, allowance)
-    depth = measure_depth(top)
+    top, depth = _parse(language, grammar, source, allowance)
     cursor = QueryCursor(definitions, match_limit=_MATCH_LIMIT)
     cursor.set_max_start_depth(_DEEPEST_DEFINITION)
     matches = cursor.matches(top)
@@ -180,24 +179,28 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
 
 def _parse(
     language: Language, grammar: tree_sitter.Language, source: SourceText, allowance: Allowance
-) -> Node:
-    """Return the tree of a file; a damaged one is simplified if that gives fewer errors."""
-    top = _read_tree(grammar, source.data, allowance)
+) -> tuple[Node, int]:
+    """Return the tree of a file, and its depth.
+
+    A damaged one is simplified if that gives fewer errors.
+    """
+    top, depth = _read_tree(grammar, source.data, allowance)
     if not top.has_error or language.simplify is None:
-        return top
+        return top, depth
     simpler = language.simplify(source.data)
-    second = _read_tree(grammar, simpler, allowance)
+    second, its_depth = _read_tree(grammar, simpler, allowance)
     if _measure_damage(language, second) >= _measure_damage(language, top):
-        return top
+        return top, depth
     source.data = simpler
-    return second
+    return second, its_depth
 
 
-def _read_tree(grammar: tree_sitter.Language, data: bytes, allowance: Allowance) -> Node:
+def _read_tree(
+    grammar: tree_sitter.Language, data: bytes, allowance: Allowance
+) -> tuple[Node, int]:
     top = Parser(grammar).parse(allowance.make_reader(data)).root_node
     allowance.check()
-    measure_depth(top)
-    return top
+    return top, measure_depth(top)
 
 
 def _measure_damage(language: Language, top: Node) -> int:

@@ -6,6 +6,7 @@ one text in which each scope has its places.
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
@@ -58,6 +59,18 @@ def pack_text(text: str) -> bytes:
     return zlib.compress(text.encode(), _LEVEL)
 
 
+def read_texts(db: apsw.Connection, file_ids: Iterable[str]) -> dict[str, str]:
+    """Return the texts of files by their ids."""
+    statement = """SELECT file_id, data FROM file_text
+                   WHERE file_id IN (SELECT value FROM json_each(?))"""
+    found = db.execute(statement, (json.dumps(list(file_ids)),))
+    return {file_id: _unpack(data) for file_id, data in found}
+
+
+def _unpack(data: bytes) -> str:
+    return zlib.decompress(data).decode()
+
+
 def add_functions(db: apsw.Connection) -> None:
     """Let statements on this connection read what is compressed, and compress it."""
     db.create_scalar_function(READ, _make_reader(), 3, deterministic=True, flags=_IN_VIEWS)
@@ -79,7 +92,7 @@ def _make_reader() -> Callable[..., str | None]:
             return None
         text = texts.get(data)
         if text is None:
-            text = zlib.decompress(data).decode()
+            text = _unpack(data)
             kept += len(text)
             if kept > _KEPT_CHARS:
                 texts.clear()

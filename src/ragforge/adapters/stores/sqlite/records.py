@@ -152,9 +152,10 @@ def read_items(
     if kind is MESSAGE:
         rows = list(db.rows(f"SELECT * FROM message o {rest}", bindings))
         return messages.load(db, rows)  # type: ignore[return-value]
-    source = scope_rows.SCOPES if kind is SCOPE else _format_source(kind)
+    if kind is SCOPE:
+        return scope_rows.read_scopes(db, rest, bindings)  # type: ignore[return-value]
     lists = [place for place, name in enumerate(kind.read) if name in kind.lists]
-    found = db.execute(f"{source} {rest}", bindings)
+    found = db.execute(f"{_format_source(kind)} {rest}", bindings)
     return [kind.decode_values(_parse(stored, lists) if lists else stored) for stored in found]
 
 

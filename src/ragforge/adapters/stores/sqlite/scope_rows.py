@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
+from typing import Any
 
 from ragforge.adapters.stores.sqlite import vectors, words
-from ragforge.adapters.stores.sqlite.file_texts import PLACES, READ, place_texts
+from ragforge.adapters.stores.sqlite.file_texts import PLACES, READ, place_texts, read_texts
 from ragforge.adapters.stores.sqlite.sql import Connection, as_json
-from ragforge.domain.code import SECTION
+from ragforge.domain.code import SECTION, Scope
 from ragforge.domain.kinds import CleanRow, Row
 from ragforge.domain.rows import get_indexed_text
 from ragforge.domain.schema import SCOPE
@@ -29,8 +30,31 @@ def pick_columns(names: Iterable[str]) -> str:
     return ", ".join(_ELSEWHERE.get(name, f"o.{name}") for name in names)
 
 
-SCOPES = f"SELECT {pick_columns(SCOPE.read)} FROM {TABLES}"
-"""Reads scopes by their columns."""
+_SOURCE, _SEARCH_TEXT = map(SCOPE.read.index, ("source", "search_text"))
+_SCOPES = f"""SELECT {
+    pick_columns(
+        {"source": "source_from", "search_text": "search_from"}.get(name, name)
+        for name in SCOPE.read
+    )
+}, o.file_id, o.source_to, o.search_to FROM scope o"""
+
+
+def read_scopes(db: Connection, rest: str, bindings: Sequence[Any]) -> list[Scope]:
+    """Return the scopes that a statement finds, of which this is the rest.
+
+    The text of a file is read once, which is cheaper than a call in each row.
+    """
+    rows: list[Any] = db.execute(f"{_SCOPES} {rest}", bindings).fetchall()
+    texts = read_texts(db, {row[-3] for row in rows})
+    scopes = []
+    for *values, file_id, source_to, search_to in rows:
+        text = texts[file_id]
+        values[_SOURCE] = text[values[_SOURCE] : source_to]
+        if search_to is not None:
+            values[_SEARCH_TEXT] = text[values[_SEARCH_TEXT] : search_to]
+        scopes.append(SCOPE.decode_values(values))
+    return scopes
+
 
 STORED = f"o.*, {pick_columns(('source', 'search_text'))}"
 """All columns of scopes, with their texts, as they are read from `TABLES`."""
