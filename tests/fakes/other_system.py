@@ -15,9 +15,11 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import signal
 import sys
 import sysconfig
+from types import SimpleNamespace
 
 BEFORE = """
 apsw asyncio asyncio.subprocess concurrent.futures ctypes email.utils getpass hashlib
@@ -49,6 +51,7 @@ def become_windows() -> None:
             if hasattr(place, name):
                 delattr(place, name)
     os.supports_dir_fd.clear()
+    _let_shutil_follow()
 
     def refuse(*_: object) -> None:
         raise NotImplementedError
@@ -60,6 +63,17 @@ def become_windows() -> None:
     platformdirs.PlatformDirs = windows.Windows  # type: ignore[misc]
     os.name = "nt"
     sys.platform = "win32"
+
+
+def _let_shutil_follow() -> None:
+    """Take back what `shutil` chose by the system while it was loaded; versions differ."""
+    for name, value in (
+        ("_use_fd_functions", False),
+        ("_rmtree_impl", getattr(shutil, "_rmtree_unsafe", None)),
+        ("_winapi", SimpleNamespace(NeedCurrentDirectoryForExePath=lambda _: True)),
+    ):
+        if hasattr(shutil, name):
+            setattr(shutil, name, value)
 
 
 def become_macos() -> None:
@@ -95,6 +109,7 @@ def main() -> None:
     for name in BEFORE.split():
         __import__(name)
     sysconfig.get_config_vars()
+    asyncio.run(asyncio.sleep(0))  # chooses its policy by the system, at the first use
     commands = json.loads(sys.stdin.read())
     {"win32": become_windows, "darwin": become_macos}[sys.argv[1]]()
     sys.addaudithook(hide_proc)

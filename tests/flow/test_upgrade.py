@@ -6,6 +6,7 @@ about a project, a configuration, and Claude Code, which was connected then.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shlex
@@ -82,11 +83,17 @@ def test_an_agent_that_was_connected_gets_context_by_the_line_of_then(
     hooks = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]
     line = hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
 
-    given = {"hook_event_name": "UserPromptSubmit", "session_id": "new", "cwd": str(shop)}
+    given = {"hook_event_name": "UserPromptSubmit", "cwd": str(shop)}
+    sessions = map(str, itertools.count())  # what one has received is not given to it again
 
     found = ""
     while NOTE not in found:  # the first call has the store upgraded, by a process of its own
-        found = call_hook(line, prompt="Are totals rounded down to whole cents?", **given)
+        found = call_hook(
+            line,
+            prompt="Are totals rounded down to whole cents?",
+            session_id=next(sessions),
+            **given,
+        )
 
 
 def test_connecting_again_adds_what_is_new_and_disconnecting_leaves_the_users_own(

@@ -348,6 +348,8 @@ def test_a_hook_loads_nothing_heavy(event: str, project: Path) -> None:
         *("ast", "inspect", "platformdirs", "random", "shutil", "socket", "sqlite3"),
         *("subprocess", "tempfile", "uuid", "ragforge.adapters.stores.sqlite.store"),
     }
+    if sys.version_info >= (3, 14):  # its `dataclasses` uses both while it is loaded
+        heavy -= {"ast", "inspect"}
     assert heavy == set()
     assert len([name for name in loaded if name.startswith("ragforge")]) <= MAX_MODULES[event]
 

@@ -45,6 +45,7 @@ class _Ruleset(ctypes.Structure):
 
 class _Beneath(ctypes.Structure):
     _pack_ = 1
+    _layout_ = "ms"  # what it always was; Python 3.14 wants it said
     _fields_ = [("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32)]
 
 
