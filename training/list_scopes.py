@@ -36,7 +36,7 @@ async def list_scopes(records: Records, project_id: str) -> Sequence[Row]:
             continue
         if scope.type == MODULE:
             inside = ScopeFilter(project_id, [scope.file])
-            text = format_module(scope, await records.find(SCOPE_NAME, inside), weights)
+            text = format_module(scope, await records.find(SCOPE_NAME, inside))
         else:
             text = format_scope(scope, weights)
         rows.append((scope.file, scope.start_line, scope.end_line, text))

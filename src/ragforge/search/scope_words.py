@@ -13,7 +13,6 @@ from ragforge.domain import bm25
 from ragforge.domain.code import MODULE, SECTION, Scope, ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.ports.words import Tokeniser
-from ragforge.search.rank_paths import find_own_name
 
 SECTION_CHARS = 1_500
 """The rest of a long section adds little about its subject."""
@@ -26,7 +25,7 @@ def format_scopes(
     their file.
     """
     return [
-        format_module(scope, names.get(scope.file, ()), weights)
+        format_module(scope, names.get(scope.file, ()))
         if scope.type == MODULE
         else format_scope(scope, weights)
         for scope in scopes
@@ -51,15 +50,13 @@ def format_scope(scope: Scope, weights: MeaningWeights) -> str:
     return "\n".join(lines)
 
 
-def format_module(module: Scope, names: Sequence[ScopeName], weights: MeaningWeights) -> str:
+def format_module(module: Scope, names: Sequence[ScopeName]) -> str:
     """Return the text to embed for a file or module: all names in it, each with the path.
 
-    A question about a part of the system is nearer to this than to any one function. For a model
-    that sums words, the file's own name is there once more.
+    A question about a part of the system is nearer to this than to any one function.
     """
-    path = f"{module.file} {find_own_name(module.file)}" if weights.names else module.file
     inner = [
-        f"{path} {name.qualified_name} {name.signature}"
+        f"{name.file} {name.qualified_name} {name.signature}"
         for name in names
         if module.start_line <= name.start_line and name.end_line <= module.end_line
     ]

@@ -81,16 +81,9 @@ def test_a_file_is_all_that_it_defines_with_its_path() -> None:
         ScopeName("2", "add", "Cart.add", "method", "cart.py", 3, 4, "def add(self)"),
     ]
 
-    assert format_module(module, names, SENTENCES) == (
+    assert format_module(module, names) == (
         "cart.py Carts.\ncart.py cart \ncart.py Cart.add def add(self)"
     )
-
-
-def test_a_file_is_named_once_more_for_a_model_that_sums_words() -> None:
-    module = scope("cart", "cart/__init__.py", (1, 9), type="module")
-    names = [ScopeName("2", "add", "add", "function", "cart/__init__.py", 3, 4, "def add()")]
-
-    assert format_module(module, names, SUMS).endswith("cart/__init__.py cart add def add()")
 
 
 def test_a_module_inside_a_file_is_only_what_it_contains() -> None:
@@ -101,7 +94,7 @@ def test_a_module_inside_a_file_is_only_what_it_contains() -> None:
         ScopeName("3", "h", "h", "function", "m.rb", 6, 7, "def h"),
     ]
 
-    assert format_module(module, names, SENTENCES) == "m.rb \nm.rb M.g def g"
+    assert format_module(module, names) == "m.rb \nm.rb M.g def g"
 
 
 async def test_a_second_run_embeds_nothing(store: Store) -> None:
