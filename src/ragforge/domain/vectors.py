@@ -26,7 +26,6 @@ class MeaningWeights(NamedTuple):
     file: float = 1.0  # of a whole file
     names: int = 0  # how often a scope's text repeats its names, for a model that sums words
     fluent: frozenset[str] | None = None  # languages that need no English next to them; None: all
-    source: int = 1_500  # how many characters of its source a scope's text has
 
     @property
     def is_instant(self) -> bool:

@@ -11,15 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ragforge.domain import bm25
 from ragforge.domain.code import MODULE, SECTION, Scope, ScopeMatch, ScopeName
-from ragforge.domain.vectors import MeaningWeights
 from ragforge.ports.words import Tokeniser
 
-SECTION_CHARS = 1_500
-"""The rest of a long section adds little about its subject."""
+SOURCE_CHARS = 1_500
+"""The rest of a long function adds little about its purpose."""
 
 
 def format_scopes(
-    scopes: Iterable[Scope], names: Mapping[str, Sequence[ScopeName]], weights: MeaningWeights
+    scopes: Iterable[Scope], names: Mapping[str, Sequence[ScopeName]], again: int
 ) -> list[str]:
     """Return the texts to embed for scopes; `names` are all scopes of the modules among them, by
     their file.
@@ -27,26 +26,25 @@ def format_scopes(
     return [
         format_module(scope, names.get(scope.file, ()))
         if scope.type == MODULE
-        else format_scope(scope, weights)
+        else format_scope(scope, again)
         for scope in scopes
     ]
 
 
-def format_scope(scope: Scope, weights: MeaningWeights) -> str:
+def format_scope(scope: Scope, again: int = 0) -> str:
     """Return the text to embed for a scope: its path, name, signature and indexed text.
 
-    Of code, the names of the file and the scope are repeated for some models: questions use them.
+    Of code, the names of the file and the scope are repeated `again` times: questions use them.
     """
-    is_code = scope.type != SECTION
     lines = [
         f"{scope.file} {scope.qualified_name}",
         scope.signature,
         scope.docstring,
-        scope.indexed_text[: weights.source if is_code else SECTION_CHARS],
+        scope.indexed_text[:SOURCE_CHARS],
     ]
-    if is_code:
+    if scope.type != SECTION:
         file = scope.file.rpartition("/")[2].partition(".")[0]
-        lines += [f"{file} {scope.name}"] * weights.names
+        lines += [f"{file} {scope.name}"] * again
     return "\n".join(lines)
 
 

@@ -11,10 +11,10 @@ from ragforge.brain.ingestion import embed
 from ragforge.brain.ingestion.embed import embed_scopes
 from ragforge.domain.code import ScopeName
 from ragforge.domain.schema import PROJECT
-from ragforge.domain.vectors import MeaningWeights, Vector
+from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
 from ragforge.ports.store import Store
-from ragforge.search.scope_words import format_module, format_scope
+from ragforge.search.scope_words import SOURCE_CHARS, format_module, format_scope
 from tests.fakes.builders import parsed, project, scope
 from tests.fakes.code import count_missing, list_scopes
 from tests.fakes.engines import Engines
@@ -35,10 +35,6 @@ def file(*names: str, hash: str = "h"):
     return parsed("a.py", *scopes, uuid="A")
 
 
-SENTENCES = MeaningWeights()
-SUMS = MeaningWeights(names=2, source=300)
-
-
 async def embedded(store: Store, embedder: ToyEmbedder) -> int:
     return await embed_scopes(store, this_process(), embedder, "shop")
 
@@ -50,28 +46,25 @@ async def hashes(store: Store) -> dict[str, str | None]:
 def test_a_scope_is_its_place_name_signature_description_and_source() -> None:
     given = scope("add", signature="def add(x)", docstring="Adds.", source="def add(x): ...")
 
-    assert format_scope(given, SENTENCES) == "src/cart.py add\ndef add(x)\nAdds.\ndef add(x): ..."
+    assert format_scope(given) == "src/cart.py add\ndef add(x)\nAdds.\ndef add(x): ..."
 
 
 def test_names_are_repeated_for_a_model_that_sums_words() -> None:
     given = scope("add", signature="def add(x)", docstring="Adds.", source="def add(x): ...")
 
-    once = format_scope(given, SENTENCES)
-    assert format_scope(given, SUMS) == f"{once}\ncart add\ncart add"
+    assert format_scope(given, 2) == f"{format_scope(given)}\ncart add\ncart add"
 
 
 def test_a_section_of_a_document_is_not_named_after_its_file() -> None:
     given = scope("Install", "README.md", type="section", source="pip install shop")
 
-    assert format_scope(given, SUMS) == "README.md Install\n\n\npip install shop"
+    assert format_scope(given, 2) == "README.md Install\n\n\npip install shop"
 
 
 def test_the_end_of_a_long_source_says_no_more() -> None:
     long = scope("add", source="x" * 9_999)
 
-    assert format_scope(long, SUMS).count("x") == SUMS.source
-    section = scope("Install", "README.md", type="section", source="x" * 9_999)
-    assert format_scope(section, SUMS).count("x") > SUMS.source
+    assert format_scope(long).count("x") == SOURCE_CHARS
 
 
 def test_a_file_is_all_that_it_defines_with_its_path() -> None:
