@@ -26,15 +26,15 @@ Row = tuple[str, int, int, str]  # a file, its first and last line, the text
 
 
 async def list_scopes(records: Records, project_id: str) -> Sequence[Row]:
-    rows, weights = list[Row](), BundledEmbedder.weights
+    rows, again = list[Row](), BundledEmbedder.weights.names
     for scope in await records.find(SCOPE, ScopeFilter(project_id)):
         if scope.type == SECTION:
             continue
         if scope.type == MODULE:
             inside = ScopeFilter(project_id, [scope.file])
-            text = format_module(scope, await records.find(SCOPE_NAME, inside), weights)
+            text = format_module(scope, await records.find(SCOPE_NAME, inside))
         else:
-            text = format_scope(scope, weights)
+            text = format_scope(scope, again)
         rows.append((scope.file, scope.start_line, scope.end_line, text))
     return rows
 

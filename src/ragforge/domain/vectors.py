@@ -25,7 +25,7 @@ class MeaningWeights(NamedTuple):
     scope: float = 0.2  # of a scope; its words count up to 1
     file: float = 1.0  # of a whole file
     names: int = 0  # how often a scope's text repeats its names, for a model that sums words
-    source: int = 1_500  # how many characters of its source a scope's text has
+    fluent: frozenset[str] | None = None  # languages that need no English next to them; None: all
 
     @property
     def is_instant(self) -> bool:

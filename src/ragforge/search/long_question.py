@@ -56,8 +56,8 @@ IN_TITLE = 1.5
 """How many times that a name in the title counts."""
 IN_FRAME, MENTIONED = 1.5, 1.5
 """What a function on the stack counts, and a file whose path is in the text."""
-MEANING = 0.7
-"""How much of their weight vectors keep: a long text is about more than one thing."""
+FILE_MEANING = 0.7
+"""How much of its weight a file's vector keeps: a long text is about more than one thing."""
 SECONDARY = 0.4
 """For tests and examples: an issue that speaks of them does not ask for them."""
 OUTER_FRAME = 0.2
@@ -156,7 +156,7 @@ class LongScorer(Scorer):
         weights: MeaningWeights,
         groups: Sequence[WordGroup] = (),
     ) -> None:
-        weights = weights._replace(scope=MEANING * weights.scope, file=MEANING * weights.file)
+        weights = weights._replace(file=FILE_MEANING * weights.file)
         super().__init__(question.subject, found, tokeniser, weights, groups, is_secondary)
         self._frames = question.frames[::-1]
         self._mentioned = [_Mention.read(path) for path in question.paths]

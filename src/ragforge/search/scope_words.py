@@ -11,55 +11,50 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ragforge.domain import bm25
 from ragforge.domain.code import MODULE, SECTION, Scope, ScopeMatch, ScopeName
-from ragforge.domain.vectors import MeaningWeights
 from ragforge.ports.search_index import Tokeniser
-from ragforge.search.rank_paths import find_own_name
 
-SECTION_CHARS = 1_500
-"""The rest of a long section adds little about its subject."""
+SOURCE_CHARS = 1_500
+"""The rest of a long function adds little about its purpose."""
 
 
 def format_scopes(
-    scopes: Iterable[Scope], names: Mapping[str, Sequence[ScopeName]], weights: MeaningWeights
+    scopes: Iterable[Scope], names: Mapping[str, Sequence[ScopeName]], again: int
 ) -> list[str]:
     """Return the texts to embed for scopes; `names` are all scopes of the modules among them, by
     their file.
     """
     return [
-        format_module(scope, names.get(scope.file, ()), weights)
+        format_module(scope, names.get(scope.file, ()))
         if scope.type == MODULE
-        else format_scope(scope, weights)
+        else format_scope(scope, again)
         for scope in scopes
     ]
 
 
-def format_scope(scope: Scope, weights: MeaningWeights) -> str:
+def format_scope(scope: Scope, again: int = 0) -> str:
     """Return the text to embed for a scope: its path, name, signature and indexed text.
 
-    Of code, the names of the file and the scope are repeated for some models: questions use them.
+    Of code, the names of the file and the scope are repeated `again` times: questions use them.
     """
-    is_code = scope.type != SECTION
     lines = [
         f"{scope.file} {scope.qualified_name}",
         scope.signature,
         scope.docstring,
-        scope.indexed_text[: weights.source if is_code else SECTION_CHARS],
+        scope.indexed_text[:SOURCE_CHARS],
     ]
-    if is_code:
+    if scope.type != SECTION:
         file = scope.file.rpartition("/")[2].partition(".")[0]
-        lines += [f"{file} {scope.name}"] * weights.names
+        lines += [f"{file} {scope.name}"] * again
     return "\n".join(lines)
 
 
-def format_module(module: Scope, names: Sequence[ScopeName], weights: MeaningWeights) -> str:
+def format_module(module: Scope, names: Sequence[ScopeName]) -> str:
     """Return the text to embed for a file or module: all names in it, each with the path.
 
-    A question about a part of the system is nearer to this than to any one function. For a model
-    that sums words, the file's own name is there once more.
+    A question about a part of the system is nearer to this than to any one function.
     """
-    path = f"{module.file} {find_own_name(module.file)}" if weights.names else module.file
     inner = [
-        f"{path} {name.qualified_name} {name.signature}"
+        f"{name.file} {name.qualified_name} {name.signature}"
         for name in names
         if module.start_line <= name.start_line and name.end_line <= module.end_line
     ]

@@ -69,7 +69,9 @@ class BundledEmbedder:
     max_chars = 16_000
     history_threshold = 0.63
     code_threshold = 0.57
-    weights = MeaningWeights(memory=0.25, scope=0.55, file=1.1, names=4, source=300)
+    weights = MeaningWeights(
+        memory=0.25, scope=0.4, file=1.1, names=4, fluent=frozenset(("french",))
+    )
     multilingual = True
 
     def __init__(self) -> None:

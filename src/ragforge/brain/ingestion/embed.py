@@ -75,7 +75,7 @@ async def _embed(store: Store, embedder: Embedder, project_id: str, ids: Sequenc
     if modules:
         for name in await store.records.find(SCOPE_NAME, ScopeFilter(project_id, modules)):
             names[name.file].append(name)
-    vectors = await embedder.embed(format_scopes(scopes, names, embedder.weights))
+    vectors = await embedder.embed(format_scopes(scopes, names, embedder.weights.names))
     hashes = {scope.uuid: scope.hash for scope in scopes}
     made = {
         uuid: vector for uuid, vector in zip(hashes, vectors, strict=True) if vector is not None

@@ -54,6 +54,7 @@ from ragforge.search.question.wording import (
     translate,
 )
 from ragforge.search.rank import Candidates, RankedScope, order, rank
+from ragforge.search.words.tokenise import WORDS
 
 if TYPE_CHECKING:
     from ragforge.brain.search.unread import Unread
@@ -258,9 +259,17 @@ class CodeFinder:
         """Return the vector of a question, or None if there is no model or it fails."""
         if self.embedder is not None:
             with suppress(ModelError):
-                asked = question if self.embedder.multilingual else english
+                asked = self._choose_wording(self.embedder, question, english)
                 return await self.embedder.embed_query(asked)
         return None
+
+    def _choose_wording(self, embedder: Embedder, question: str, english: str) -> str:
+        """Return what a model is asked: in a language that it knows less, also in English."""
+        if english == question or not embedder.multilingual:
+            return english
+        fluent = embedder.weights.fluent
+        is_fluent = fluent is None or WORDS.detect_language(question) in fluent
+        return question if is_fluent else f"{question}\n{english}"
 
     async def _count_importers(
         self, project_id: str, found: Iterable[ScopeMatches], called: Sequence[ScopeName]

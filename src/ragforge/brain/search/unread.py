@@ -269,7 +269,7 @@ class SearchWhileReading:
         missing = [uuid for uuid in wholes if uuid not in scopes]
         scopes |= await self.store.records.get_many(SCOPE, missing)
         known = [scopes[uuid] for uuid in wholes if uuid in scopes]
-        texts = format_scopes(known, names, embedder.weights)
+        texts = format_scopes(known, names, embedder.weights.names)
         found = [
             ScopeMatch(name_scope(scope), _compare(vector, other))
             for scope, other in zip(known, await embedder.embed(texts), strict=True)

@@ -11,10 +11,10 @@ from ragforge.brain.ingestion import embed
 from ragforge.brain.ingestion.embed import embed_scopes
 from ragforge.domain.code import ScopeName
 from ragforge.domain.schema import PROJECT
-from ragforge.domain.vectors import MeaningWeights, Vector
+from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
 from ragforge.ports.store import Store
-from ragforge.search.scope_words import format_module, format_scope
+from ragforge.search.scope_words import SOURCE_CHARS, format_module, format_scope
 from tests.fakes.builders import parsed, project, scope
 from tests.fakes.code import count_missing, list_scopes
 from tests.fakes.engines import Engines
@@ -35,10 +35,6 @@ def file(*names: str, hash: str = "h"):
     return parsed("a.py", *scopes, uuid="A")
 
 
-SENTENCES = MeaningWeights()
-SUMS = MeaningWeights(names=2, source=300)
-
-
 async def embedded(store: Store, embedder: ToyEmbedder) -> int:
     return await embed_scopes(store, this_process(), embedder, "shop")
 
@@ -50,28 +46,25 @@ async def hashes(store: Store) -> dict[str, str | None]:
 def test_a_scope_is_its_place_name_signature_description_and_source() -> None:
     given = scope("add", signature="def add(x)", docstring="Adds.", source="def add(x): ...")
 
-    assert format_scope(given, SENTENCES) == "src/cart.py add\ndef add(x)\nAdds.\ndef add(x): ..."
+    assert format_scope(given) == "src/cart.py add\ndef add(x)\nAdds.\ndef add(x): ..."
 
 
 def test_names_are_repeated_for_a_model_that_sums_words() -> None:
     given = scope("add", signature="def add(x)", docstring="Adds.", source="def add(x): ...")
 
-    once = format_scope(given, SENTENCES)
-    assert format_scope(given, SUMS) == f"{once}\ncart add\ncart add"
+    assert format_scope(given, 2) == f"{format_scope(given)}\ncart add\ncart add"
 
 
 def test_a_section_of_a_document_is_not_named_after_its_file() -> None:
     given = scope("Install", "README.md", type="section", source="pip install shop")
 
-    assert format_scope(given, SUMS) == "README.md Install\n\n\npip install shop"
+    assert format_scope(given, 2) == "README.md Install\n\n\npip install shop"
 
 
 def test_the_end_of_a_long_source_says_no_more() -> None:
     long = scope("add", source="x" * 9_999)
 
-    assert format_scope(long, SUMS).count("x") == SUMS.source
-    section = scope("Install", "README.md", type="section", source="x" * 9_999)
-    assert format_scope(section, SUMS).count("x") > SUMS.source
+    assert format_scope(long).count("x") == SOURCE_CHARS
 
 
 def test_a_file_is_all_that_it_defines_with_its_path() -> None:
@@ -81,16 +74,9 @@ def test_a_file_is_all_that_it_defines_with_its_path() -> None:
         ScopeName("2", "add", "Cart.add", "method", "cart.py", 3, 4, "def add(self)"),
     ]
 
-    assert format_module(module, names, SENTENCES) == (
+    assert format_module(module, names) == (
         "cart.py Carts.\ncart.py cart \ncart.py Cart.add def add(self)"
     )
-
-
-def test_a_file_is_named_once_more_for_a_model_that_sums_words() -> None:
-    module = scope("cart", "cart/__init__.py", (1, 9), type="module")
-    names = [ScopeName("2", "add", "add", "function", "cart/__init__.py", 3, 4, "def add()")]
-
-    assert format_module(module, names, SUMS).endswith("cart/__init__.py cart add def add()")
 
 
 def test_a_module_inside_a_file_is_only_what_it_contains() -> None:
@@ -101,7 +87,7 @@ def test_a_module_inside_a_file_is_only_what_it_contains() -> None:
         ScopeName("3", "h", "h", "function", "m.rb", 6, 7, "def h"),
     ]
 
-    assert format_module(module, names, SENTENCES) == "m.rb \nm.rb M.g def g"
+    assert format_module(module, names) == "m.rb \nm.rb M.g def g"
 
 
 async def test_a_second_run_embeds_nothing(store: Store) -> None:

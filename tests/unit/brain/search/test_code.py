@@ -13,6 +13,7 @@ from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit
 from ragforge.domain.hits import MIN_HIT_RELEVANCE, NOTHING_RELEVANT, SMALL_TALK, RelevantHits
 from ragforge.domain.schema import PROJECT
+from ragforge.domain.vectors import MeaningWeights, Vector
 from tests.fakes.engines import Engines
 from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, write
 
@@ -96,6 +97,42 @@ async def test_a_question_in_another_language_finds_english_code(
     brain: Brain, question: str, answer: str
 ) -> None:
     assert (await brain.search(question))[0].scope.file == answer
+
+
+class Polyglot(ToyEmbedder):
+    """Knows French as well as English, and other languages a little."""
+
+    multilingual = True
+    weights = MeaningWeights(fluent=frozenset(("french",)))
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    async def embed_query(self, text: str) -> Vector | None:
+        self.asked.append(text)
+        return await super().embed_query(text)
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Comment vider le panier ?", "Comment vider le panier ?"),
+        ("Wie leert man den Warenkorb?", "Wie leert man den Warenkorb?\nclear"),
+        ("怎么清空购物车", "怎么清空购物车\nclear"),
+    ],
+)
+async def test_a_model_is_asked_in_english_too_in_a_language_that_it_knows_less(
+    engines: Engines, tmp_path: Path, question: str, asked: str
+) -> None:
+    write(tmp_path / "shop", SHOP)
+    polyglot = Polyglot()
+    shop = brain_of(await engines.empty("sqlite"), tmp_path / "shop", polyglot)
+    await shop.ingest()
+
+    await shop.search(question)
+
+    assert polyglot.asked[-1].startswith(asked)
 
 
 async def test_how_in_french_does_not_find_comments(engines: Engines, tmp_path: Path) -> None:
