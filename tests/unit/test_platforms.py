@@ -22,16 +22,15 @@ ADAPTERS = {
     "adapters/stores/holders.py",  # processes of this machine: Linux, else psutil
     "app/features/doctor.py",  # whether the user is root
     "app/hook/outcomes.py",  # a lock while a file is renamed
-    "brain/files/atomic_write.py",  # a folder is flushed to the disk
     "brain/ingestion/pool.py",  # limits of workers
     "cli/commands/brain.py",  # a background process is nice
     "cli/guard.py",  # signals end a command
     "folders.py",  # the home of a user without HOME
+    "private_files.py",  # a folder is flushed to the disk
     "processes.py",  # process groups
     "tools/command/pipeline.py",  # limits of commands
     "tools/command/sandbox/choose.py",
     "tools/command/sandbox/landlock_launcher.py",
-    "tools/command/sandbox/policy.py",
     "tools/scan.py",  # how long a command line may be
     "tui/keyboard.py",  # what is typed while a turn runs
     "tui/start.py",  # signals end the terminal
