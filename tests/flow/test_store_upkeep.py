@@ -98,7 +98,7 @@ def test_forgotten_code_leaves_no_space_behind(tmp_path: Path, root: Path, ragfo
 
     assert ragforge("forget", ".").returncode == 0
 
-    assert measure(tmp_path / "store.db") < before - 2_000_000
+    assert measure(tmp_path / "store.db") < before / 2
 
 
 async def test_a_status_shows_how_far_reindexing_is(tmp_path: Path, ragforge: Run) -> None:
