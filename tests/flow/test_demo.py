@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,11 @@ ROOT = Path(__file__).parents[2]
 TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
 OTHERWISE = "the recording shows something else: python -m scripts.picture demo"
 SECONDS = 300
+INTERRUPTIBLE = (
+    "import os, signal, sys; "
+    "signal.signal(signal.SIGINT, signal.SIG_DFL); "  # the parent process may ignore it
+    "os.execv(sys.argv[1], sys.argv[1:])"
+)
 SAID = {
     "import": ("Claude Code", "Codex CLI", "Gemini CLI"),
     "search": ("claude-code", "We keep keys for 48"),
@@ -57,7 +63,7 @@ class Machine:
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            python_command("ragforge", "demo", *words),
+            [sys.executable, "-c", INTERRUPTIBLE, *python_command("ragforge", "demo", *words)],
             cwd=self.home,
             env=self.environ,
             stdin=subprocess.DEVNULL,
