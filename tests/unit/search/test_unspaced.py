@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from ragforge.search.words.unspaced import CHINESE, JAPANESE, Segmenter, detect_unspaced
 
 
@@ -33,6 +36,30 @@ def test_a_single_ideograph_is_a_word_only_by_itself() -> None:
 
     assert split(["ファイルを読む"]) == ["ファイル", "読"]
     assert split(["購読する"]) == ["購読"]
+
+
+def test_a_text_may_end_within_a_word() -> None:
+    split = Segmenter(["エ", "エラー", "エラーハンドラ"], JAPANESE).split
+
+    assert split(["エラーハンド"]) == ["エラーハンド"]
+    assert split(["エラ", "エラー", "エ"]) == ["エラ", "エラー", "エ"]
+
+
+def test_a_long_text_without_spaces_is_split_to_its_end() -> None:
+    split = Segmenter(["エラー", "ログ"], JAPANESE).split
+
+    assert split(["エラーログ" * 5_000]) == ["エラー", "ログ"] * 5_000
+    assert split(["エラーログ" * 5_000 + "ヌ"]) == ["エラーログ" * 5_000 + "ヌ"]
+
+
+@given(st.lists(st.sampled_from("エラーログ設定のa1"), max_size=40).map("".join))
+def test_any_text_is_split_into_words_that_it_holds_in_this_order(text: str) -> None:
+    words = ["エラー", "ログ", "エ", "ログの", "設定", "設", "設定エラー"]
+
+    for language in (CHINESE, JAPANESE):
+        place = 0
+        for word in Segmenter(words, language).split([text]):
+            place = text.index(word, place) + len(word)
 
 
 def test_kana_tells_japanese_from_chinese_and_names_do_not_count() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 CHINESE, JAPANESE = "chinese", "japanese"
@@ -50,47 +50,44 @@ class Segmenter:
         return [word for run in runs for word in self._split(run)]
 
     def _split(self, run: str) -> Iterator[str]:
+        fits = self._find_fits(run)
         place = start = 0
         while place < len(run):
-            size = self._measure_word(run, place)
+            size = self._measure_word(run, place, fits)
             if not size:
                 place += self._measure_unknown(run, place)
                 continue
             yield from self._cut_unknown(run[start:place])
             yield run[place : place + size]
-            place += size
-            if run[place : place + 1] == _LONG_VOWEL:  # サーバー is also written サーバ
-                place += 1
-            start = place
+            start = place = _skip_long_vowel(run, place + size)
         yield from self._cut_unknown(run[start:])
 
-    def _measure_word(self, run: str, place: int) -> int:
+    def _find_fits(self, run: str) -> list[bool]:
+        """Return for each place whether known words lead from there to the end of the katakana."""
+        if not self._is_japanese:
+            return []
+        fits = [True] * (len(run) + 1)
+        for place in range(len(run) - 1, -1, -1):
+            if _is_katakana(run[place]):
+                fits[place] = self._measure_word(run, place, fits) > 0
+        return fits
+
+    def _measure_word(self, run: str, place: int, fits: Sequence[bool]) -> int:
         """Return the length of the longest known word at a place, or 0."""
         for size in self._lengths.get(run[place], ()):
-            if run[place : place + size] in self._words and (
-                not self._is_japanese or self._is_whole(run, place, size)
+            end = place + size
+            if (
+                end <= len(run)
+                and run[place:end] in self._words
+                and (not self._is_japanese or _is_whole(run, place, end, fits))
             ):
                 return size
         return 0
 
-    def _is_whole(self, run: str, place: int, size: int) -> bool:
-        """Tell whether a Japanese word is not a part of another one.
-
-        A single ideograph is a word if others do not touch it. Katakana is one or several known
-        words from its beginning to its end.
-        """
-        before, after = run[place - 1 : place], run[place + size :]
-        if size == 1 and _is_ideograph(run[place]):
-            return not _is_ideograph(before) and not _is_ideograph(after[:1])
-        if not _is_katakana(run[place + size - 1]):
-            return True
-        rest = _measure_katakana(after.removeprefix(_LONG_VOWEL))
-        place += size + len(after) - len(after.removeprefix(_LONG_VOWEL))
-        return not rest or self._measure_word(run, place) > 0
-
     def _measure_unknown(self, run: str, place: int) -> int:
         """Return how much is unknown at a place: all katakana together, else one character."""
-        return max(_measure_katakana(run[place:]) if self._is_japanese else 0, 1)
+        found = _compile("[\u30a1-\u30fc]+").match(run, place) if self._is_japanese else None
+        return found.end() - place if found else 1
 
     def _cut_unknown(self, stretch: str) -> Iterator[str]:
         """Yield the unknown words of a stretch: no grammar, and no single ideographs."""
@@ -103,15 +100,25 @@ def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
+def _is_whole(run: str, place: int, end: int, fits: Sequence[bool]) -> bool:
+    """Tell whether a Japanese word is not a part of another one.
+
+    A single ideograph is a word if others do not touch it. Katakana is one or several known
+    words from its beginning to its end.
+    """
+    if end - place == 1 and _is_ideograph(run[place]):
+        return not _is_ideograph(run[place - 1 : place]) and not _is_ideograph(run[end : end + 1])
+    return not _is_katakana(run[end - 1]) or fits[_skip_long_vowel(run, end)]
+
+
+def _skip_long_vowel(run: str, place: int) -> int:
+    """Return the place after a long vowel, with or without which a word is written: サーバー."""
+    return place + run.startswith(_LONG_VOWEL, place)
+
+
 def _is_ideograph(sign: str) -> bool:
     return bool(sign) and _compile(f"[{_IDEOGRAPHS}]").match(sign) is not None
 
 
 def _is_katakana(sign: str) -> bool:
     return "\u30a1" <= sign <= "\u30fc"
-
-
-def _measure_katakana(text: str) -> int:
-    """Return how many characters of katakana a text begins with."""
-    found = _compile("[\u30a1-\u30fc]*").match(text)
-    return found.end() if found else 0
