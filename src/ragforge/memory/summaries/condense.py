@@ -17,7 +17,7 @@ from ragforge.domain.text import Json, shorten_words
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, SummaryNotFound, TurnNotFound
-from ragforge.memory.code.links import link_summary
+from ragforge.memory.code.links import link_summaries
 from ragforge.memory.embed import embed_items
 from ragforge.memory.past_turns import recall_turn
 from ragforge.memory.summaries import material
@@ -182,13 +182,11 @@ class Condenser:
             new = await self._make(conversation_id, level, uuid) if known is None else known
             if known is not None:  # the job is repeated, and may have made more
                 made = await self._list_others_since(known)
-                for one in made:
-                    await link_summary(self.store, one)
             while new is not None:
-                await link_summary(self.store, new)
                 made.append(new)
                 new = await self._make_next(conversation_id) if len(made) < MAX_IN_A_ROW else None
             if made:
+                await link_summaries(self.store, made)
                 await self._save_overview(conversation_id)
             await self.enqueue_due(conversation_id)
             if made:
