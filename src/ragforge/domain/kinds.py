@@ -213,7 +213,8 @@ class Kind(Generic[Data, Filter]):
 
     def encode(self, item: Data, redactor: Redactor, **owner: Any) -> CleanRow:
         """Return the row of an item without its secrets, with the columns of its owner."""
-        item = self.redact(item, redactor)
+        if redactor is not STORED:
+            item = self.redact(item, redactor)
         row = dict(zip(self._encoded, self._values(item), strict=True))
         for _, column, codec in self._codecs:
             row[column] = codec.encode(f"{self.name}.{column}", row[column])
