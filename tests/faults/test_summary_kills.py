@@ -11,15 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.domain.schema import SUMMARY
+from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.ports.store import Store
 from tests.conftest import Effort
 from tests.fakes.engines import Engines
-from tests.fakes.remembering import memory_of
+from tests.fakes.projects import ToyEmbedder
+from tests.fakes.remembering import check_levels, memory_of
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.zygote import run_module
-from tests.faults.summariser import Steps, check_summaries, draft, store_turns, watched
+from tests.faults.summariser import LONG, Steps, check_summaries, draft, store_turns, watched
 
 NEVER = 10**9
 SHORT = timedelta(milliseconds=60)
@@ -82,6 +83,41 @@ async def test_interrupted_before_and_after_every_step_nothing_is_stuck(
         await asyncio.sleep(SHORT.total_seconds())  # this process lives: its lease must expire
         await memory_of(store, ScriptedModel(draft)).worker.drain()
         await check_summaries(store, talk)
+        await store.close()
+
+
+# As above.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+async def test_interrupted_among_summaries_that_one_job_makes_none_lacks_its_vector(
+    engine: str, engines: Engines, effort: Effort
+) -> None:
+    async def store_long_talk() -> tuple[Store, str]:
+        store = await engines.empty(engine)
+        memory = memory_of(store)
+        talk = await memory.start()
+        for number in range(4):
+            await memory.say(talk, f"Question {number}: which cart?", f"{LONG}The cart fails.")
+        return store, talk
+
+    embedder = ToyEmbedder()
+    steps = Steps(NEVER, crash)
+    store, talk = await store_long_talk()
+    await memory_of(watched(store, steps), embedder=embedder).worker.drain()
+    whole = await store.records.find(SUMMARY, SummaryFilter(talk))
+    assert {one.level for one in whole} == {1, 2}
+
+    for step in range(0, steps.taken, effort(12, 1) if engine == "sqlite" else effort(40, 9)):
+        store, talk = await store_long_talk()
+        dying = memory_of(watched(store, Steps(step, crash)), embedder=embedder)
+        with pytest.raises(Crash):
+            await replace(dying.worker, lease=SHORT).drain()
+        await asyncio.sleep(SHORT.total_seconds())
+        memory = memory_of(store, embedder=embedder)
+        await memory.worker.drain()
+        await check_levels(memory, await store.records.get(CONVERSATION, talk))
+        assert len(await store.records.find(SUMMARY, SummaryFilter(talk))) == len(whole)
+        assert await store.index.pending(SUMMARY, embedder.name, 10) == []
+        assert (await store.records.get(CONVERSATION, talk)).summary
         await store.close()
 
 

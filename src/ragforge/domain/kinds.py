@@ -20,6 +20,9 @@ from ragforge.records import dataclass
 
 Data = TypeVar("Data")
 Filter = TypeVar("Filter")
+Item = TypeVar("Item")
+MAX_GROUP = 128
+"""How many items are checked for secrets in one pass."""
 Row: TypeAlias = dict[str, Any]
 Stored: TypeAlias = Mapping[str, Any]
 CleanRow = NewType("CleanRow", Row)
@@ -40,6 +43,28 @@ class Redactor(Protocol):
 
     def redact(self, value: Json) -> Json:
         """Return a text or a JSON value without secrets: the same object if it has none."""
+
+
+def redact_in_groups(
+    items: Sequence[Item],
+    list_texts: Callable[[Item], Iterable[Json]],
+    redact: Callable[[Item], Item],
+    redactor: Redactor,
+) -> list[Item]:
+    """Return items without secrets. One pass over the texts of many is cheaper than many passes.
+
+    Groups grow while they are clean. Of one that is not, each item is redacted by itself.
+    """
+    done: list[Item] = []
+    size = 1
+    while group := items[len(done) : len(done) + size]:
+        if redactor.is_clean(text for item in group for text in list_texts(item)):
+            done += group
+            size = min(size * 2, MAX_GROUP)
+        else:
+            done += map(redact, group)
+            size = max(size // 4, 1)
+    return done
 
 
 class _Trusting:
@@ -188,7 +213,8 @@ class Kind(Generic[Data, Filter]):
 
     def encode(self, item: Data, redactor: Redactor, **owner: Any) -> CleanRow:
         """Return the row of an item without its secrets, with the columns of its owner."""
-        item = self.redact(item, redactor)
+        if redactor is not STORED:
+            item = self.redact(item, redactor)
         row = dict(zip(self._encoded, self._values(item), strict=True))
         for _, column, codec in self._codecs:
             row[column] = codec.encode(f"{self.name}.{column}", row[column])

@@ -25,7 +25,16 @@ from ragforge.domain.conversations import (
     ToolResult,
 )
 from ragforge.domain.instants import date_session, to_epoch_ms
-from ragforge.domain.kinds import STORED, CleanRow, Kind, Redactor, Stored, check_row, format_time
+from ragforge.domain.kinds import (
+    STORED,
+    CleanRow,
+    Kind,
+    Redactor,
+    Stored,
+    check_row,
+    format_time,
+    redact_in_groups,
+)
 from ragforge.domain.schema import (
     CONVERSATION,
     FILE,
@@ -54,6 +63,9 @@ from ragforge.domain.transcripts import (
 )
 from ragforge.domain.work import Job, NewJob
 from ragforge.errors import TurnNotFound
+
+_UPDATED = ("title", "instead_of", "agent_version", "git_branch")
+"""The texts of a `SessionUpdate`."""
 
 
 class EncodedMessage(NamedTuple):
@@ -155,9 +167,13 @@ def _list_all_texts(message: Message) -> Iterator[Json]:
     """Yield the texts of a message, of its calls and of their results."""
     yield from MESSAGE.list_texts(message)
     for call in message.tool_calls:
-        yield from TOOL_CALL.list_texts(call)
-        if call.result is not None:
-            yield from TOOL_RESULT.list_texts(call.result)
+        yield from _list_call_texts(call)
+
+
+def _list_call_texts(call: ToolCall) -> Iterator[Json]:
+    yield from TOOL_CALL.list_texts(call)
+    if call.result is not None:
+        yield from TOOL_RESULT.list_texts(call.result)
 
 
 def decode_tool_call(row: Stored, result: Stored | None) -> ToolCall:
@@ -285,9 +301,24 @@ def redact_records(kind: str, records: Sequence[Stored], redactor: Redactor) -> 
     return [declared.clean(row, redactor) for row in records]
 
 
-def redact_steps(steps: Iterable[IntakeStep], redactor: Redactor) -> list[IntakeStep]:
+def redact_steps(steps: Sequence[IntakeStep], redactor: Redactor) -> list[IntakeStep]:
     """Return the steps of a transcript without secrets."""
-    return [_redact_step(step, redactor) for step in steps]
+    return redact_in_groups(
+        steps, _list_step_texts, lambda step: _redact_step(step, redactor), redactor
+    )
+
+
+def _list_step_texts(step: IntakeStep) -> Iterable[Json]:
+    """Return the texts of a step; the kinds that are not named hold only ids and numbers."""
+    if isinstance(step, NewMessage):
+        return _list_all_texts(step.message)
+    if isinstance(step, CallResult):
+        return _list_call_texts(step.call)
+    if isinstance(step, NewConversation):
+        return CONVERSATION.list_texts(step.conversation)
+    if isinstance(step, SessionUpdate):
+        return [getattr(step, name) for name in _UPDATED]
+    return USAGE.list_texts(step.record) if isinstance(step, ReportedUsage) else ()
 
 
 def _redact_step(step: IntakeStep, redactor: Redactor) -> IntakeStep:
@@ -300,8 +331,7 @@ def _redact_step(step: IntakeStep, redactor: Redactor) -> IntakeStep:
     if isinstance(step, NewConversation):
         return replace(step, conversation=CONVERSATION.redact(step.conversation, redactor))
     if isinstance(step, SessionUpdate):
-        names = ("title", "instead_of", "agent_version", "git_branch")
-        return replace(step, **{name: redactor.redact(getattr(step, name)) for name in names})
+        return replace(step, **{name: redactor.redact(getattr(step, name)) for name in _UPDATED})
     if isinstance(step, ReportedUsage):
         return replace(step, record=USAGE.redact(step.record, redactor))
     return step  # the others hold only ids and numbers

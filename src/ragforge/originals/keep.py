@@ -14,8 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ragforge.domain.kinds import redact_in_groups
 from ragforge.domain.text import Json, new_id
 from ragforge.errors import TranscriptUnreadable
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.originals.files import Original, OriginalFiles
 from ragforge.records import dataclass
 from ragforge.transcripts.files import MAX_LINE, Lines, open_lines
@@ -24,6 +26,7 @@ from ragforge.transcripts.source import Piece, TranscriptSource, stamp_files
 CHUNK_BYTES = 256 * 1024
 """A chunk ends with the line that reaches this size: of a file that grows, so much is redone."""
 MAX_COMPANION = 1024 * 1024
+_JSON_STARTS = ("{", "[")
 _ENDS = (".jsonl", ".jsonl.zst", ".json")
 
 
@@ -94,15 +97,43 @@ def _keep_lines(files: OriginalFiles, known: Original, new: Original, path: Path
 
 def _read_chunks(lines: Lines) -> Iterator[tuple[bytes, int | None]]:
     """Yield redacted lines, and where in the file they end; with None the last, which may grow."""
-    kept: list[bytes] = []
+    read: list[bytes] = []
     start: int | None = None
     for line in lines:
         start = line.start if start is None else start
-        kept += (redact_line(line.data or b""), b"\n")
+        read.append(line.data or b"")
         if line.end - start >= CHUNK_BYTES:
-            yield b"".join(kept), line.end
-            kept, start = [], None
-    yield b"".join(kept), None
+            yield _redact_lines(read), line.end
+            read, start = [], None
+    yield _redact_lines(read), None
+
+
+def _redact_lines(lines: Sequence[bytes]) -> bytes:
+    """Return lines, each with its end, without secrets."""
+    clean = redact_in_groups(lines, _list_texts, redact_line, REDACTOR)
+    return b"".join(part for line in clean for part in (line, b"\n"))
+
+
+def _list_texts(data: bytes) -> list[Json]:
+    """Return a line's value, and those of its strings that are JSON themselves."""
+    text = data.decode("utf-8", "replace")
+    try:
+        found: list[Json] = [json.loads(text)]
+        waiting = list(found)
+        while waiting:
+            item = waiting.pop()
+            if isinstance(item, dict):
+                waiting += item.values()
+            elif isinstance(item, list):
+                waiting += item
+            elif isinstance(item, str) and item.lstrip()[:1] in _JSON_STARTS:
+                with suppress(json.JSONDecodeError):
+                    inner = json.loads(item)
+                    found.append(inner)
+                    waiting.append(inner)
+    except (ValueError, RecursionError):
+        return [text]
+    return found
 
 
 def redact_line(data: bytes) -> bytes:
@@ -132,7 +163,7 @@ def _redact_inner_json(value: Json) -> Json:
     Agents write arguments of calls so. Escapes hide there what a secret is known by.
     """
     if isinstance(value, str):
-        return _redact_text_of_json(value) if value.lstrip()[:1] in ("{", "[") else value
+        return _redact_text_of_json(value) if value.lstrip()[:1] in _JSON_STARTS else value
     if isinstance(value, dict):
         fields = {name: _redact_inner_json(one) for name, one in value.items()}
         return fields if any(fields[name] is not value[name] for name in value) else value

@@ -125,6 +125,22 @@ def test_secrets_are_redacted_and_lines_stay_json(sample: Sample) -> None:
         assert json.loads(kept).keys() == line.keys()
 
 
+def test_the_lines_around_a_secret_stay_as_they_are(
+    files: OriginalFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "CHUNK_BYTES", 1_000_000)
+    lines = [*map(say, range(300)), "not JSON"]
+    hidden = json.dumps({"command": f"login\n{NAMED[0].text}"})
+    lines[150] = json.dumps({"text": NAMED[0].text})
+    lines[220] = json.dumps({"arguments": hidden})
+    path = write(tmp_path / "a.jsonl", *lines)
+    keep(files, "codex", path, TALK)
+    kept = read(files, path).decode().splitlines()
+    assert len(kept) == len(lines)
+    assert [n for n, line in enumerate(kept) if line != lines[n]] == [150, 220]
+    assert all(NAMED[0].secret not in kept[n] for n in (150, 220))
+
+
 def test_a_line_without_secrets_stays_as_it_is() -> None:
     line = b'{ "uuid":"0c7c8d2e-6b0f-4a63-9d3c-0f1de0c4a8b1", "tokens" : 12, "t": "\\u00fc/" }'
     assert redact_line(line) == line

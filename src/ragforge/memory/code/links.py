@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import PurePosixPath
@@ -18,6 +19,7 @@ from ragforge.domain.code import (
     FOUND,
     MODULE,
     CodeReference,
+    File,
     FileFilter,
     FileMention,
     Project,
@@ -34,6 +36,7 @@ from ragforge.domain.projects import ProjectPlace, guess_paths, is_absolute, use
 from ragforge.domain.schema import CONVERSATION, FILE, MESSAGE, SCOPE, SCOPE_NAME, SUMMARY
 from ragforge.domain.summaries import Summary, format_summary_for_search
 from ragforge.domain.turns import Turn, group_into_turns
+from ragforge.errors import SummaryNotFound
 from ragforge.memory.code.changes import find_checkout
 from ragforge.memory.code.traces import (
     Edit,
@@ -255,17 +258,28 @@ def _refer_to_files(
     return list(found.values())
 
 
-async def link_summary(store: Store, summary: Summary) -> None:
-    """Link a summary to the files that it mentions, and to the scopes in them that it names.
+async def link_summaries(store: Store, summaries: Sequence[Summary]) -> None:
+    """Link summaries of one conversation to the files and scopes that they name.
 
-    The kind of touch is that of the turns which the summary covers, else `named`.
+    The kind of touch is that of the turns which a summary covers, else `named`. Those that were
+    deleted meanwhile are left out. Raises ConversationNotFound.
     """
-    conversation = await store.records.get(CONVERSATION, summary.conversation_id)
+    if not summaries:
+        return
+    conversation = await store.records.get(CONVERSATION, summaries[0].conversation_id)
     project = await find_project(store.records, conversation)
     if project is None:
         return
     files = {file.path: file for file in await store.records.find(FILE, FileFilter(project.uuid))}
     names = FileNames(files, conversation.project_path, conversation.cwd)
+    for summary in sorted(summaries, key=lambda one: one.level):  # a later one has their touches
+        with suppress(SummaryNotFound):
+            await _link_summary(store, summary, project, files, names)
+
+
+async def _link_summary(
+    store: Store, summary: Summary, project: Project, files: Mapping[str, File], names: FileNames
+) -> None:
     meant = {path for name in summary.files_mentioned if (path := names.resolve(name))}
     text = format_summary_for_search(summary)
     inside = await store.records.find(SCOPE, ScopeFilter(project.uuid, list(meant)))

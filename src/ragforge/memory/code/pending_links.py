@@ -15,7 +15,7 @@ from ragforge.domain.instants import now
 from ragforge.domain.schema import CONVERSATION, MESSAGE, PROJECT, SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import NewJob
-from ragforge.errors import ConversationNotFound, SummaryNotFound
+from ragforge.errors import ConversationNotFound
 from ragforge.ports.store import Store
 
 LINK_JOB = "link_turns"
@@ -108,14 +108,12 @@ async def _link(store: Store, conversation_id: str, turn_id: str) -> bool:
 
 async def _link_summaries(store: Store, conversation_id: str) -> None:
     """Link the summaries that were made while their turns waited."""
-    from ragforge.memory.code.links import link_summary  # slow to import
+    from ragforge.memory.code.links import link_summaries  # slow to import
 
     found = await store.records.find(SUMMARY, SummaryFilter(conversation_id))
     linked = await store.timeline.links([one.uuid for one in found])
-    with suppress(ConversationNotFound, SummaryNotFound):  # deleted meanwhile
-        for summary in sorted(found, key=lambda one: one.level):
-            if summary.uuid not in linked:
-                await link_summary(store, summary)
+    with suppress(ConversationNotFound):  # deleted meanwhile
+        await link_summaries(store, [one for one in found if one.uuid not in linked])
 
 
 async def _is_old(store: Store, turn_id: str) -> bool:

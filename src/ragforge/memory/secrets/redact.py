@@ -92,7 +92,7 @@ def is_plainly_clean(values: Iterable[Json]) -> bool:
             waiting.extend(item.values())
         elif isinstance(item, list | tuple):
             waiting.extend(item)
-    joined = "\n\n".join(texts)
+    joined = "\n\n".join(dict.fromkeys(texts))  # ids and paths are repeated from line to line
     return not has_key_mark(joined) and redact(joined) is joined
 
 

@@ -1,8 +1,8 @@
 """Condense: make each due summary exactly once, in the background, in spite of crashes.
 
 The turns that are due determine the ids of the job and of the summary. So there is one job and one
-summary, however often the work is noticed or repeated. A repeated job finds its summary and
-continues from there: links, vector, overview, and the next due summary.
+summary, however often the work is noticed or repeated. A repeated job finds its summary, and those
+that it made after it, and continues from there: links, vectors, overview, the next due summary.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ragforge.domain.text import Json, shorten_words
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, SummaryNotFound, TurnNotFound
-from ragforge.memory.code.links import link_summary
+from ragforge.memory.code.links import link_summaries
 from ragforge.memory.embed import embed_items
 from ragforge.memory.past_turns import recall_turn
 from ragforge.memory.summaries import material
@@ -42,6 +42,8 @@ MAX_TOPICS = 10
 EXTRACTIVE = "extractive"
 SUMMARY_JOB = "summarise"
 LEVELS: tuple[Level, ...] = (1, 2)
+MAX_IN_A_ROW = 32
+"""How many summaries one job makes: other jobs wait for it."""
 OVERVIEW_CHARS = 2_000
 MIN_SHARE = 200
 """The minimum number of characters for each summary in the overview; the oldest get none."""
@@ -170,19 +172,25 @@ class Condenser:
     async def work(self, payload: Json) -> None:
         """Do a job: make its summary if it is still due, and queue what is due next.
 
+        Without a model, what is due next is made at once: an imported session has many summaries.
         Raises ModelError if the model fails; the turns stay as they are.
         """
         conversation_id, level, uuid = payload["conversation"], payload["level"], payload["summary"]
+        made: list[Summary] = []
         try:
-            summary = await self._find_summary(uuid) or await self._make(
-                conversation_id, level, uuid
-            )
-            if summary is not None:
-                await link_summary(self.store, summary)
+            known = await self._find_summary(uuid)
+            new = await self._make(conversation_id, level, uuid) if known is None else known
+            if known is not None:  # the job is repeated, and may have made more
+                made = await self._list_others_since(known)
+            while new is not None:
+                made.append(new)
+                new = await self._make_next(conversation_id) if len(made) < MAX_IN_A_ROW else None
+            if made:
+                await link_summaries(self.store, made)
                 await self._save_overview(conversation_id)
             await self.enqueue_due(conversation_id)
-            if summary is not None:
-                await self._embed(summary)
+            if made:
+                await self._embed(conversation_id, [one.uuid for one in made])
         except (ConversationNotFound, SummaryNotFound):
             pass  # deleted meanwhile: nothing is due any more
 
@@ -236,7 +244,32 @@ class Condenser:
         due = await self._check_due(conversation_id, level)
         if not due.should_create or due.make_summary_id(conversation_id) != uuid:
             return None
+        return await self._save(await self._pick_summariser(conversation_id), conversation_id, due)
+
+    async def _make_next(self, conversation_id: str) -> Summary | None:
+        """Make and save a summary that is due, if that takes no model."""
         summariser = await self._pick_summariser(conversation_id)
+        if summariser.name != EXTRACTIVE or not self.is_enabled:
+            return None
+        for level in LEVELS:
+            due = await self._check_due(conversation_id, level)
+            if due.should_create:
+                return await self._save(summariser, conversation_id, due)
+        return None
+
+    async def _list_others_since(self, first: Summary) -> list[Summary]:
+        """Return the other summaries of what a summary covers, or of what follows it."""
+        every = await self.store.records.find(SUMMARY, SummaryFilter(first.conversation_id))
+        return [
+            one
+            for one in every
+            if one.end_turn_index >= first.start_turn_index and one.uuid != first.uuid
+        ]
+
+    async def _save(
+        self, summariser: Summariser, conversation_id: str, due: Level1Check | Level2Check
+    ) -> Summary | None:
+        """Make and save the summary of what is due; None if some of it was deleted meanwhile."""
         if isinstance(due, Level1Check):
             summary = await summarise_level_1(summariser, conversation_id, due)
             turn_ids = [turn.uuid for turn in due.turns_to_summarize]
@@ -246,7 +279,7 @@ class Condenser:
         try:
             await self.store.timeline.save_summary(summary, turn_ids)
         except (TurnNotFound, SummaryNotFound):
-            return None  # one of them was deleted meanwhile
+            return None
         return summary
 
     async def _pick_summariser(self, conversation_id: str) -> Summariser:
@@ -256,11 +289,11 @@ class Condenser:
         agent = (await self.store.records.get(CONVERSATION, conversation_id)).agent
         return self.summariser if agent == AGENT else self.of_others
 
-    async def _embed(self, summary: Summary) -> None:
+    async def _embed(self, conversation_id: str, ids: Sequence[str]) -> None:
         if self.embedder is None:
             return
-        await embed_items(self.store, SUMMARY, self.embedder, [summary.uuid])
-        await self._embed_overview(summary.conversation_id)
+        await embed_items(self.store, SUMMARY, self.embedder, ids)
+        await self._embed_overview(conversation_id)
 
     async def _embed_overview(self, conversation_id: str) -> None:
         if self.embedder is None:

@@ -47,7 +47,6 @@ def summarise_turns(turns: Sequence[Turn]) -> Draft:
     return Draft(
         conversation_summary=_fit_lines(filter(None, lines), LEVEL_1_CHARS) or "Nothing was said.",
         actions_summary=_list_actions(turns),
-        files_mentioned=material.find_files(turns),
         key_findings=_pick_findings(turns, weights),
         topics=_pick_topics(turns),
     )

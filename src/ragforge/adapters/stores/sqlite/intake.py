@@ -101,8 +101,7 @@ class SqliteIntake:
         for one in self._opened.values():
             if one is not None:
                 self._complete(one)
-        for record in pick_usage(steps):
-            self._spend(record)
+        self._spend(pick_usage(steps))
         for uuid in self._left:
             remove_if_empty(self._db, uuid)
 
@@ -187,18 +186,19 @@ class SqliteIntake:
             statement = "UPDATE message SET token_count = ? WHERE uuid = ?"
             self._db.execute(statement, (step.tokens, step.message_id))
 
-    def _spend(self, record: UsageRecord) -> None:
-        """Keep what a request took, unless as much of it is known, or another session has it."""
-        if (into := self._open(record.conversation_id)) is None:
-            return
-        known = self._db.row("SELECT * FROM usage WHERE uuid = ?", (record.uuid,))
-        if known is not None and (
-            known["conversation_id"] != record.conversation_id
-            or known["output_tokens"] >= record.output_tokens
-        ):
-            return
-        row = USAGE.encode(record, STORED, private_to=into.row["private_to"])
-        self._db.upsert("usage", row, ["uuid"])
+    def _spend(self, records: Sequence[UsageRecord]) -> None:
+        """Keep what requests took, unless as much of one is known, or another session has it."""
+        statement = """SELECT uuid, conversation_id, output_tokens FROM usage
+                       WHERE uuid IN (SELECT value FROM json_each(?))"""
+        ids = as_json(record.uuid for record in records)
+        known = {uuid: found for uuid, *found in self._db.execute(statement, (ids,))}
+        for record in records:
+            if (into := self._open(record.conversation_id)) is None:
+                continue
+            owner, tokens = known.get(record.uuid, (record.conversation_id, -1))
+            if owner == record.conversation_id and tokens < record.output_tokens:
+                row = USAGE.encode(record, STORED, private_to=into.row["private_to"])
+                self._db.upsert("usage", row, ["uuid"])
 
     def _grow(self, row: Row, chars: int) -> None:
         """Add to the number of characters of a stored message."""
