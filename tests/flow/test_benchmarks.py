@@ -176,6 +176,7 @@ def test_every_benchmark_is_run_by_a_test() -> None:
     assert sorted(PROGRAMS - run_by) == []
 
 
+@pytest.mark.long
 def test_ingest_asks_the_store_that_the_command_line_has_filled(django: Path) -> None:
     found = run("ingest", "--rounds", "1", "--django", django, "--semble", "/no/python")
     assert found["results"]["query"]["answered"] > 0.9
@@ -207,6 +208,7 @@ def test_code_search_fails_if_the_wrong_code_was_read(tmp_path: Path, places: Op
         run("code_search", "--no-semble", *places)
 
 
+@pytest.mark.long
 def test_commands() -> None:
     run("commands", "--rounds", "1", "--django", "/no/django")
 
@@ -238,6 +240,7 @@ def test_transcripts() -> None:
     run("transcripts", "--shape", "talk", "--lines", "80")
 
 
+@pytest.mark.long
 def test_hook(tmp_path: Path) -> None:
     # It becomes the parent of processes that lose theirs: not this process.
     sizes = ("--folder", str(tmp_path), "--long", "20", "--short", "100", "--runs", "1")
@@ -246,10 +249,12 @@ def test_hook(tmp_path: Path) -> None:
     assert len(read_results()["rows"]) == 4
 
 
+@pytest.mark.long
 def test_web() -> None:
     run("web", "--turns", "400", "--long", "20")
 
 
+@pytest.mark.long
 def test_mcp() -> None:
     run("mcp", "--turns", "4", "--runs", "1", "--servers", "1")
 

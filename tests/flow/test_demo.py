@@ -122,6 +122,7 @@ def test_every_step_shows_its_command_and_its_output_and_nothing_is_left(machine
     assert [line for line in lines if squeeze(line) not in drawn] == [], OTHERWISE
 
 
+@pytest.mark.long
 def test_a_kept_demo_can_be_used_and_is_told_where_it_is(machine: Machine) -> None:
     done = machine.run("--yes", "--keep")
 

@@ -94,7 +94,7 @@ def test_the_command_is_that_of_the_program_that_installed_ragforge(
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     python = sys.executable
     assert extras.choose_install_command("languages") == (
-        f"{python} -m pip install 'ragforge-agent[languages]'"
+        f"{python} -P -m pip install 'ragforge-agent[languages]'"
     )
 
     receipt = tmp_path / "uv-receipt.toml"

@@ -14,6 +14,7 @@ from pathlib import Path
 from ragforge.brain.files.exclusions import FileLimits
 from ragforge.brain.files.walk import SkippedFile, walk
 from ragforge.brain.languages.table import detect_language, lacks_grammar
+from ragforge.child_python import python_command
 from ragforge.domain.distribution import DISTRIBUTION, format_install_command
 from ragforge.folders import find_project, is_project
 
@@ -47,7 +48,7 @@ def choose_install_command(extra: str) -> str:
             return shlex.join(("uv", "pip", "install", "--python", sys.executable, added))
     if sys.prefix == sys.base_prefix:
         return format_install_command(extra)
-    return shlex.join((sys.executable, "-m", "pip", "install", added))
+    return shlex.join(python_command("pip", "install", added))
 
 
 def _read_extras(receipt: Path) -> set[str]:
