@@ -20,12 +20,13 @@ from ragforge.originals.files import OriginalFiles
 
 keep.CHUNK_BYTES = 2000
 path, files = Path(sys.argv[1]), OriginalFiles(Path(sys.argv[2]))
+keep.keep(files, "codex", path, ["talk"])  # the first time, modules are loaded
 print("begins", flush=True)
 while True:
-    keep.keep(files, "codex", path, ["talk"])
     with path.open("a") as file:
         for number in range(20):
             file.write('{"n": %d, "text": "The okapi eats leaves."}\\n' % number)
+    keep.keep(files, "codex", path, ["talk"])
 """
 
 
