@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from ragforge.app.features.extras import describe_missing_grammars
 from ragforge.show.console import Fields, open_console, print_note, print_table, sanitise
 
 if TYPE_CHECKING:
@@ -107,6 +106,8 @@ MAX_NAMED = 5
 
 def show_report(report: IngestionReport, embedded: int, verbose: bool) -> None:
     """Show what was read and left out; `verbose` lists every file that was."""
+    from ragforge.app.features.extras import describe_missing_grammars  # slow to load
+
     if verbose:
         out = open_console()
         for file in report.skipped:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app.features import model_choice
+from ragforge.app.features import extras, model_choice
 from ragforge.app.features.model_choice import Installation, plan_installation
 from ragforge.errors import ModelMissing
 
@@ -26,7 +26,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", str(programs))
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setattr(model_choice, "_is_installed", lambda extra: False)
-    monkeypatch.setattr(model_choice, "_has_pip", lambda: True)
+    monkeypatch.setattr(extras, "has_pip", lambda: True)
     return tmp_path
 
 
@@ -95,7 +95,7 @@ def test_the_tool_that_made_the_environment_installs_into_it(
 def test_an_environment_without_pip_uses_uv_or_nothing(
     bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model_choice, "_has_pip", lambda: False)
+    monkeypatch.setattr(extras, "has_pip", lambda: False)
     assert plan_installation("ollama:qwen3") is None
 
     uv = add_program(bare, "uv")

@@ -32,7 +32,11 @@ def find_installer() -> str:
         return "pipx"
     if (prefix / RECEIPT).exists():
         return "uv tool"
-    return "uv" if importlib.util.find_spec("pip") is None and shutil.which("uv") else "pip"
+    return "uv" if not has_pip() and shutil.which("uv") else "pip"
+
+
+def has_pip() -> bool:
+    return importlib.util.find_spec("pip") is not None
 
 
 def choose_install_command(extra: str) -> str:

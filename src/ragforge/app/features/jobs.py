@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
-from ragforge.app.features.extras import describe_missing_grammars
 from ragforge.app.wiring.brain import INGEST_JOB, name_ingest_kind
 from ragforge.app.wiring.remaining_work import start_detached_reading
 from ragforge.app.wiring.trust import FolderTrust
@@ -128,6 +127,8 @@ class AutomaticReading:
             reading = await self.find_reading()
             if reading is None or (reading.left > FEW_FILES and await self._is_done_elsewhere()):
                 return reading
+            from ragforge.app.features.extras import describe_missing_grammars  # slow to load
+
             async with asyncio.timeout(self.settings.brain.first_reading_seconds):
                 report, _ = await self.brain.ingest(on_step)
                 await self._wait_until_settled()

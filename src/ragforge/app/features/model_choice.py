@@ -14,6 +14,7 @@ from importlib import invalidate_caches
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ragforge.app.features import extras
 from ragforge.app.wiring.models import choose_model, open_chat_model
 from ragforge.child_python import python_command
 from ragforge.config.services import SERVICES, ChatService, find_api_key
@@ -149,15 +150,11 @@ def _is_installed(extra: str) -> bool:
 
 def _choose_command() -> tuple[str, ...] | None:
     """Return the program that installs into this environment: who made it, keeps it."""
-    prefix = Path(sys.prefix)
-    if (prefix / "pipx_metadata.json").exists() and (pipx := shutil.which("pipx")):
+    installer = extras.find_installer()
+    if installer == "pipx" and (pipx := shutil.which("pipx")):
         # `inject` does not read hashes.
         return (pipx, "runpip", DISTRIBUTION, "install", "--require-hashes")
-    if (uv := shutil.which("uv")) and ((prefix / "uv-receipt.toml").exists() or not _has_pip()):
+    if (uv := shutil.which("uv")) and (installer == "uv tool" or not extras.has_pip()):
         # With --require-hashes, uv wants hashes of what is installed already too.
         return (uv, "pip", "install", "--no-config", "--verify-hashes", "--python", sys.executable)
-    return tuple(python_command("pip", "install", "--require-hashes")) if _has_pip() else None
-
-
-def _has_pip() -> bool:
-    return importlib.util.find_spec("pip") is not None
+    return tuple(python_command("pip", "install", "--require-hashes")) if extras.has_pip() else None
